@@ -1,0 +1,97 @@
+import type { ObservedState } from '../kernel/state.ts';
+import type { InterfaceAddresses } from '../model/node-view.ts';
+import { fail, type Result, succeed } from '../model/result.ts';
+import type { Family } from '../net/family.ts';
+import type { Host } from './host.ts';
+import { describeReadError, observedOf, type Readings, type ReadError, readIpvs, readKernel, withObserved } from './read-kernel.ts';
+import { describeToolError, type ToolCall } from './tool.ts';
+
+/** Which tool reads a script on its standard input. */
+type ScriptTool = 'ipvs' | 'ipset' | 'address' | 'iptables' | 'ip6tables';
+
+interface KernelFailure {
+  readonly during: string;
+  readonly message: string;
+}
+
+interface FinishedScript {
+  readonly tool: ScriptTool;
+  readonly lines: number;
+  readonly tookMs: number;
+}
+
+/**
+ * The kernel of one machine: reads it, runs scripts against it, and remembers in between what it holds, so that only full passes have to
+ * ask. After a failure nothing is taken as known.
+ */
+export class Kernel {
+  readonly #host: Host;
+  readonly #families: readonly Family[];
+  readonly #nowMs: () => number;
+  #known: Readings | undefined;
+
+  constructor(host: Host, families: readonly Family[], nowMs: () => number) {
+    this.#host = host;
+    this.#families = families;
+    this.#nowMs = nowMs;
+  }
+
+  async refresh(): Promise<Result<InterfaceAddresses, KernelFailure>> {
+    const readings = await readKernel(this.#host, this.#families);
+    this.#known = readings.ok ? readings.value : undefined;
+    return readings.ok ? succeed(readings.value.interfaces) : fail(unreadable(readings.error));
+  }
+
+  async read(family: Family): Promise<Result<ObservedState, KernelFailure>> {
+    if (!this.#known) {
+      const refreshed = await this.refresh();
+      if (!refreshed.ok) return refreshed;
+    }
+    const ipvs = await readIpvs(this.#host);
+    if (!ipvs.ok) return fail(unreadable(ipvs.error));
+    const known = this.#known && { ...this.#known, ipvs: ipvs.value };
+    const observed = known && observedOf(known, family);
+    return observed ? succeed(observed) : fail({ during: READING, message: `${family} is not programmed on this node` });
+  }
+
+  async run(
+    scripts: readonly { readonly tool: ScriptTool; readonly text: string }[],
+  ): Promise<Result<readonly FinishedScript[], KernelFailure>> {
+    const finished: FinishedScript[] = [];
+    for (const { tool, text } of scripts) {
+      const startedMs = this.#nowMs();
+      const lines = text.split('\n').length - 1;
+      const output = await this.#host.runTool({ ...CALLS[tool], input: text, timeoutMs: timeoutFor(lines) });
+      if (!output.ok) {
+        this.#known = undefined;
+        return fail({ during: `programming ${tool}`, message: describeToolError(output.error) });
+      }
+      finished.push({ tool, lines, tookMs: this.#nowMs() - startedMs });
+    }
+    return succeed(finished);
+  }
+
+  settle(after: ObservedState): void {
+    if (this.#known) this.#known = withObserved(this.#known, after);
+  }
+}
+
+const READING = 'reading the kernel';
+
+/** Every tool reads its script from standard input; restores of rules leave the chains of others alone and wait for their lock. */
+const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
+  ipvs: { tool: 'ipvsadm', args: ['-R'] },
+  ipset: { tool: 'ipset', args: ['-exist', 'restore'] },
+  address: { tool: 'ip', args: ['-force', '-batch', '-'] },
+  iptables: { tool: 'iptables-restore', args: ['-w', '5', '--noflush'] },
+  ip6tables: { tool: 'ip6tables-restore', args: ['-w', '5', '--noflush'] },
+};
+
+/** A slow machine takes about a millisecond a line; the first use of a tool may load modules. */
+function timeoutFor(lines: number): number {
+  return 30_000 + 10 * lines;
+}
+
+function unreadable(error: ReadError): KernelFailure {
+  return { during: READING, message: describeReadError(error) };
+}

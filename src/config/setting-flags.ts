@@ -1,0 +1,210 @@
+import type { Flag, FlagType } from './flags.ts';
+
+export const IPVS_FLAGS: readonly Flag[] = [
+  setting(
+    'ipvs-sync-period',
+    'duration',
+    'ipvs.syncPeriod',
+    '30s',
+    'Longest time between two full passes; greater than 0.',
+  ),
+  setting(
+    'ipvs-min-sync-period',
+    'duration',
+    'ipvs.minSyncPeriod',
+    '1s',
+    'Least time between two passes; 0 = at once after every change.',
+  ),
+  setting('ipvs-scheduler', 'text', 'ipvs.scheduler', '', 'IPVS scheduler of every virtual server; rr when empty.'),
+  setting(
+    'ipvs-exclude-cidrs',
+    'list',
+    'ipvs.excludeCIDRs',
+    '',
+    'CIDRs whose virtual servers are not touched by clean-up.',
+  ),
+  setting('ipvs-strict-arp', 'bool', 'ipvs.strictARP', 'false', 'Set arp_ignore to 1 and arp_announce to 2.'),
+  setting(
+    'ipvs-tcp-timeout',
+    'duration',
+    'ipvs.tcpTimeout',
+    '0s',
+    'Timeout of idle TCP connections in IPVS; 0 = leave as it is.',
+  ),
+  setting(
+    'ipvs-tcpfin-timeout',
+    'duration',
+    'ipvs.tcpFinTimeout',
+    '0s',
+    'Timeout of TCP connections in IPVS after a FIN; 0 = leave as it is.',
+  ),
+  setting('ipvs-udp-timeout', 'duration', 'ipvs.udpTimeout', '0s', 'Timeout of UDP flows in IPVS; 0 = leave as it is.'),
+];
+
+export const SETTING_FLAGS: readonly Flag[] = [
+  setting('feature-gates', 'map', 'featureGates', '', 'Feature gates as NAME=true,NAME=false.'),
+  setting(
+    'kubeconfig',
+    'text',
+    'clientConnection.kubeconfig',
+    '',
+    'Path of the kubeconfig; empty = the service account of the pod.',
+  ),
+  setting(
+    'kube-api-content-type',
+    'text',
+    'clientConnection.contentType',
+    'application/vnd.kubernetes.protobuf',
+    'Content type of requests to the API server.',
+  ),
+  setting('kube-api-qps', 'float', 'clientConnection.qps', '5', 'Requests a second to the API server.'),
+  setting('kube-api-burst', 'int', 'clientConnection.burst', '10', 'Requests to the API server that may come at once.'),
+  setting('bind-address', 'text', 'bindAddress', '0.0.0.0', "Overrides the node's primary IP; nothing listens on it."),
+  setting(
+    'healthz-bind-address',
+    'text',
+    'healthzBindAddress',
+    '0.0.0.0:10256',
+    'IP and port of the health server; empty = off.',
+  ),
+  setting(
+    'metrics-bind-address',
+    'text',
+    'metricsBindAddress',
+    '127.0.0.1:10249',
+    'IP and port of the metrics server; empty = off.',
+  ),
+  setting('bind-address-hard-fail', 'bool', 'bindAddressHardFail', 'false', 'Exit when a port cannot be bound.'),
+  setting('profiling', 'bool', 'enableProfiling', 'false', 'Serve profiles on the metrics server.'),
+  setting(
+    'show-hidden-metrics-for-version',
+    'text',
+    'showHiddenMetricsForVersion',
+    '',
+    'Previous minor release whose hidden metrics are shown.',
+  ),
+  setting('proxy-mode', 'text', 'mode', '', 'Mode of kube-proxy; this program always runs ipvs.'),
+  setting('masquerade-all', 'bool', 'iptables.masqueradeAll', 'false', 'Masquerade all traffic to cluster IPs.'),
+  setting(
+    'iptables-masquerade-bit',
+    'int',
+    'iptables.masqueradeBit',
+    '14',
+    'Bit of the packet mark that asks for masquerading, 0 to 31.',
+  ),
+  setting(
+    'iptables-localhost-nodeports',
+    'bool',
+    'iptables.localhostNodePorts',
+    'true',
+    'Of mode iptables; no effect.',
+  ),
+  setting('iptables-sync-period', 'duration', 'iptables.syncPeriod', '30s', 'Of mode iptables; no effect.'),
+  setting('iptables-min-sync-period', 'duration', 'iptables.minSyncPeriod', '1s', 'Of mode iptables; no effect.'),
+  setting(
+    'detect-local-mode',
+    'text',
+    'detectLocalMode',
+    '',
+    'How local traffic is told apart: ClusterCIDR (when empty), NodeCIDR, BridgeInterface or InterfaceNamePrefix.',
+  ),
+  setting(
+    'pod-bridge-interface',
+    'text',
+    'detectLocal.bridgeInterface',
+    '',
+    'Bridge of the pods, for BridgeInterface.',
+  ),
+  setting(
+    'pod-interface-name-prefix',
+    'text',
+    'detectLocal.interfaceNamePrefix',
+    '',
+    'How names of pod interfaces begin, for InterfaceNamePrefix.',
+  ),
+  setting(
+    'cluster-cidr',
+    'text',
+    'clusterCIDR',
+    '',
+    'CIDR of the pods, or an IPv4 and an IPv6 one with a comma between.',
+  ),
+  setting(
+    'nodeport-addresses',
+    'list',
+    'nodePortAddresses',
+    '',
+    'CIDRs, primary, localhost or all: the addresses that answer node ports; empty = every local address.',
+  ),
+  setting('oom-score-adj', 'int', 'oomScoreAdj', '-999', 'oom_score_adj of this process, -1000 to 1000.'),
+  setting(
+    'conntrack-max-per-core',
+    'int',
+    'conntrack.maxPerCore',
+    '32768',
+    'Tracked connections a CPU core; 0 = leave the limit as it is.',
+  ),
+  setting('conntrack-min', 'int', 'conntrack.min', '131072', 'Least number of tracked connections.'),
+  setting(
+    'conntrack-tcp-timeout-established',
+    'duration',
+    'conntrack.tcpEstablishedTimeout',
+    '24h0m0s',
+    'Timeout of idle TCP connections; 0 = leave as it is.',
+  ),
+  setting(
+    'conntrack-tcp-timeout-close-wait',
+    'duration',
+    'conntrack.tcpCloseWaitTimeout',
+    '1h0m0s',
+    'Timeout of TCP connections in CLOSE_WAIT; 0 = leave as it is.',
+  ),
+  setting(
+    'conntrack-tcp-be-liberal',
+    'bool',
+    'conntrack.tcpBeLiberal',
+    'false',
+    'Set nf_conntrack_tcp_be_liberal to 1.',
+  ),
+  setting(
+    'conntrack-udp-timeout',
+    'duration',
+    'conntrack.udpTimeout',
+    '0s',
+    'Timeout of UDP flows without a reply; 0 = leave as it is.',
+  ),
+  setting(
+    'conntrack-udp-timeout-stream',
+    'duration',
+    'conntrack.udpStreamTimeout',
+    '0s',
+    'Timeout of UDP flows with replies; 0 = leave as it is.',
+  ),
+  setting(
+    'config-sync-period',
+    'duration',
+    'configSyncPeriod',
+    '15m0s',
+    'How often the informers resync; greater than 0.',
+  ),
+  { ...portFlag('healthz-port', '10256'), deprecated: 'Use --healthz-bind-address.' },
+  { ...portFlag('metrics-port', '10249'), deprecated: 'Use --metrics-bind-address.' },
+  {
+    ...setting('proxy-port-range', 'text', 'portRange', '', 'Of a mode long gone; no effect.'),
+    deprecated: 'It has no effect.',
+  },
+];
+
+function setting(name: string, type: FlagType, field: string, shown: string, description: string): Flag {
+  return { name, type, kind: 'setting', field, default: shown, description };
+}
+
+function portFlag(name: string, shown: string): Flag {
+  return {
+    name,
+    type: 'int',
+    kind: 'setting',
+    default: shown,
+    description: 'Port for an address given without one; 0 = server off.',
+  };
+}

@@ -1,0 +1,133 @@
+import { SET_DEFINITIONS, type SetId, setName } from '../kernel/ipset/definitions.ts';
+import { addressEntry, emptySets, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
+import { type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { KernelState } from '../kernel/state.ts';
+import type { ServicePortKey } from '../model/names.ts';
+import type { NodeView } from '../model/node-view.ts';
+import type { Problem } from '../model/problem.ts';
+import { same } from '../model/same.ts';
+import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
+import type { Tracked } from '../tracking/tracker.ts';
+import { type HealthCheck, healthChecks } from './health-checks.ts';
+import { type NodeInputs, nodeInputs } from './node-inputs.ts';
+import { wantedTables } from './rules.ts';
+import { type ServicePart, servicePart } from './service-part.ts';
+import type { ProxySettings } from './settings.ts';
+
+/** Everything that is wanted of one family, and what it was made from so that the next time only changes are computed. */
+export interface Desired {
+  readonly kernel: KernelState;
+  readonly healthChecks: readonly HealthCheck[];
+  /** Frontends that two service ports claim. */
+  readonly problems: readonly Problem[];
+  readonly node: NodeInputs;
+  readonly parts: ReadonlyMap<ServicePortKey, ServicePart>;
+}
+
+/**
+ * The wanted state of one family. Parts of `previous` are taken over for service ports whose facts and endpoints are the same objects as
+ * then. The same input gives the same state, whatever the order of the maps.
+ */
+export function computeDesired(
+  tracked: Tracked,
+  node: NodeView,
+  settings: ProxySettings,
+  previous: Desired | undefined,
+): Desired {
+  const { family } = tracked;
+  const fresh = nodeInputs(node, family, settings);
+  const inputs = previous && same(previous.node, fresh) ? previous.node : fresh;
+  const parts = computeParts(tracked, inputs, settings, previous);
+  const { servers, problems } = joinServers(parts);
+  const bound = new Set([...parts.values()].flatMap((part) => part.bound));
+  const sets = joinSets(parts, bound, family);
+  const closed = [...parts.values()].flatMap(({ closedToNode, port: { port, protocol } }) =>
+    closedToNode.map((address) => ({ address, protocol, port })),
+  );
+  const tables = wantedTables({
+    family,
+    filled: filledSets(sets, family),
+    mark: 2 ** settings.masqueradeBit,
+    masqueradeAll: settings.masqueradeAll,
+    randomFully: settings.randomFully,
+    detector: inputs.detector,
+    closedToNode: closed.sort((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1)),
+  });
+  return {
+    kernel: { family, ipvs: servers, sets, dummy: { exists: true, addresses: bound }, tables },
+    healthChecks: healthChecks(parts.values()),
+    problems,
+    node: inputs,
+    parts,
+  };
+}
+
+function computeParts(
+  { ports, endpoints }: Tracked,
+  node: NodeInputs,
+  settings: ProxySettings,
+  previous: Desired | undefined,
+): ReadonlyMap<ServicePortKey, ServicePart> {
+  const known = previous?.node === node ? previous.parts : new Map<ServicePortKey, ServicePart>();
+  const parts = new Map<ServicePortKey, ServicePart>();
+  for (const [key, port] of ports) {
+    const ownEndpoints = endpoints.get(key) ?? NO_ENDPOINTS;
+    const old = known.get(key);
+    const unchanged = old?.port === port && old.endpoints === ownEndpoints;
+    parts.set(key, unchanged ? old : servicePart(port, ownEndpoints, node, settings.scheduler));
+  }
+  return parts;
+}
+
+const NO_ENDPOINTS: readonly never[] = [];
+
+/** Where two service ports claim the same frontend, the one whose name comes first has it, on every node and in every pass. */
+function joinServers(parts: ReadonlyMap<ServicePortKey, ServicePart>) {
+  const owners = new Map<VirtualServerKey, ServicePortKey>();
+  const servers = new Map<VirtualServerKey, VirtualServer>();
+  const problems: Problem[] = [];
+  for (const [key, part] of parts) {
+    for (const server of part.servers) {
+      const frontend = virtualServerKey(server);
+      const owner = owners.get(frontend);
+      if (owner !== undefined && owner !== key) problems.push(collision(frontend, owner, key));
+      if (owner !== undefined && owner < key) continue;
+      owners.set(frontend, key);
+      servers.set(frontend, server);
+    }
+  }
+  return { servers, problems };
+}
+
+function collision(frontend: VirtualServerKey, one: ServicePortKey, other: ServicePortKey): Problem {
+  const [winner, loser] = one < other ? [one, other] : [other, one];
+  return { object: `Service ${loser}`, field: '', message: `${frontend} is also claimed by ${winner}, which is served` };
+}
+
+/** All sets of the family with their entries; every bound address stands in the set that guards the dummy interface. */
+function joinSets(
+  parts: ReadonlyMap<ServicePortKey, ServicePart>,
+  bound: ReadonlySet<IpAddress>,
+  family: Family,
+): IpsetState {
+  const entries = new Map<SetId, Set<SetEntry>>([['IPVS-IPS', new Set([...bound].map(addressEntry))]]);
+  for (const { entries: own } of parts.values()) {
+    for (const [id, entry] of own) entries.set(id, (entries.get(id) ?? new Set()).add(entry));
+  }
+  const sets = emptySets(family);
+  for (const [id, content] of entries) {
+    const set = sets.get(setName(id, family));
+    if (set) sets.set(set.name, { ...set, entries: content });
+  }
+  return sets;
+}
+
+function filledSets(sets: IpsetState, family: Family): ReadonlySet<SetId> {
+  const filled = SET_DEFINITIONS.filter(({ id }) => (sets.get(setName(id, family))?.entries.size ?? 0) > 0);
+  return new Set(filled.map(({ id }) => id));
+}
+
+function orderKey({ address, protocol, port }: { address: string; protocol: string; port: number }): string {
+  return `${address} ${protocol} ${port}`;
+}

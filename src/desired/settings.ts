@@ -1,0 +1,28 @@
+import type { Cidr } from '../net/cidr.ts';
+
+/** `documented` follows the Kubernetes API where kube-proxy's ipvs mode departs from it; `kube-proxy` gives its exact result. */
+export type Behaviour = 'documented' | 'kube-proxy';
+
+/** How traffic from Pods of this cluster is told from other traffic. */
+export type DetectLocal =
+  | { readonly kind: 'cluster-cidr'; readonly cidrs: readonly Cidr[] }
+  | { readonly kind: 'node-cidr' }
+  | { readonly kind: 'bridge-interface'; readonly name: string }
+  | { readonly kind: 'interface-name-prefix'; readonly prefix: string };
+
+/** The settings that decide what kernel state is wanted. */
+export interface ProxySettings {
+  readonly behaviour: Behaviour;
+  /** A scheduler's name as the kernel knows it, e.g. `rr`. */
+  readonly scheduler: string;
+  readonly masqueradeAll: boolean;
+  /** Bit of the packet mark that asks for masquerading, 0–31. */
+  readonly masqueradeBit: number;
+  /** Whether this node's iptables knows `--random-fully`. */
+  readonly randomFully: boolean;
+  readonly detectLocal: DetectLocal;
+  /** Where node ports are served; empty for every address. `primary` stands for the node's own addresses in the API. */
+  readonly nodePortAddresses: readonly (Cidr | 'primary')[];
+  /** Virtual servers with such an address are never deleted. */
+  readonly excludeCIDRs: readonly Cidr[];
+}

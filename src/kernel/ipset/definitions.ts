@@ -1,0 +1,88 @@
+import type { Family } from '../../net/family.ts';
+
+export type SetType = 'hash:ip' | 'hash:ip,port' | 'hash:ip,port,ip' | 'hash:ip,port,net' | 'bitmap:port';
+
+/** Name of a set without its family. */
+export type SetId = (typeof DEFINITIONS)[number]['id'];
+
+export interface SetDefinition {
+  readonly id: SetId;
+  readonly type: SetType;
+  /** Text of the comment of the iptables rules that use the set. */
+  readonly comment: string;
+}
+
+/**
+ * The sets of every family, used or not, in the order in which they are created.
+ *
+ * Source: kubernetes/kubernetes pkg/proxy/ipvs/ipset.go, proxier.go
+ */
+const DEFINITIONS = [
+  define(
+    'LOOP-BACK',
+    'hash:ip,port,ip',
+    'Kubernetes endpoints dst ip:port, source ip for solving hairpin purpose',
+  ),
+  define('CLUSTER-IP', 'hash:ip,port', 'Kubernetes service cluster ip + port for masquerade purpose'),
+  define('EXTERNAL-IP', 'hash:ip,port', 'Kubernetes service external ip + port for masquerade and filter purpose'),
+  define(
+    'EXTERNAL-IP-LOCAL',
+    'hash:ip,port',
+    'Kubernetes service external ip + port with externalTrafficPolicy=local',
+  ),
+  define('LOAD-BALANCER', 'hash:ip,port', 'Kubernetes service lb portal'),
+  define(
+    'LOAD-BALANCER-FW',
+    'hash:ip,port',
+    'Kubernetes service load balancer ip + port for load balancer with sourceRange',
+  ),
+  define(
+    'LOAD-BALANCER-LOCAL',
+    'hash:ip,port',
+    'Kubernetes service load balancer ip + port with externalTrafficPolicy=local',
+  ),
+  define(
+    'LOAD-BALANCER-SOURCE-IP',
+    'hash:ip,port,ip',
+    'Kubernetes service load balancer ip + port + source IP for packet filter purpose',
+  ),
+  define(
+    'LOAD-BALANCER-SOURCE-CIDR',
+    'hash:ip,port,net',
+    'Kubernetes service load balancer ip + port + source cidr for packet filter purpose',
+  ),
+  define('NODE-PORT-TCP', 'bitmap:port', 'Kubernetes nodeport TCP port for masquerade purpose'),
+  define('NODE-PORT-LOCAL-TCP', 'bitmap:port', 'Kubernetes nodeport TCP port with externalTrafficPolicy=local'),
+  define('NODE-PORT-UDP', 'bitmap:port', 'Kubernetes nodeport UDP port for masquerade purpose'),
+  define('NODE-PORT-LOCAL-UDP', 'bitmap:port', 'Kubernetes nodeport UDP port with externalTrafficPolicy=local'),
+  define(
+    'NODE-PORT-SCTP-HASH',
+    'hash:ip,port',
+    "Kubernetes nodeport SCTP port for masquerade purpose with type 'hash ip:port'",
+  ),
+  define(
+    'NODE-PORT-LOCAL-SCTP-HASH',
+    'hash:ip,port',
+    "Kubernetes nodeport SCTP port with externalTrafficPolicy=local with type 'hash ip:port'",
+  ),
+  define('HEALTH-CHECK-NODE-PORT', 'bitmap:port', 'Kubernetes health check node port'),
+  define('IPVS-IPS', 'hash:ip', 'Addresses on the ipvs interface'),
+] as const;
+
+export const SET_DEFINITIONS: readonly SetDefinition[] = DEFINITIONS;
+
+/** The kernel's limit for the name of a set. */
+const NAME_LIMIT = 31;
+
+/** `KUBE-CLUSTER-IP` or `KUBE-6-CLUSTER-IP`; long IPv6 names are cut to what the kernel takes. */
+export function setName(id: SetId, family: Family): string {
+  return `KUBE-${family === 'IPv6' ? '6-' : ''}${id}`.slice(0, NAME_LIMIT);
+}
+
+export function setComment(id: SetId): string {
+  return SET_DEFINITIONS.find((definition) => definition.id === id)?.comment ?? '';
+}
+
+function define<const Id extends string>(id: Id, type: SetType, comment: string) {
+  return { id, type, comment };
+}

@@ -1,0 +1,35 @@
+import type { IpSet, IpsetState, SetEntry } from './state.ts';
+
+/**
+ * Reads what `ipset save` prints, or `renderIpsetState`. Entries come out as `ipset save` writes them, with protocol names;
+ * options that we do not set (hash size, bucket size, …) are passed over. A line of any other form gives `undefined`.
+ */
+export function parseIpsetSave(text: string): IpsetState | undefined {
+  const sets = new Map<string, IpSet & { entries: Set<SetEntry> }>();
+  for (const line of text.split('\n')) {
+    const [command, name = '', ...words] = line.split(' ');
+    if (command === '') continue;
+    if (command === 'create') {
+      sets.set(name, readSet(name, words));
+    } else if (command === 'add' && words[0] !== undefined && sets.has(name)) {
+      sets.get(name)?.entries.add(nameProtocol(words[0]));
+    } else {
+      return undefined;
+    }
+  }
+  return sets;
+}
+
+/** The entry with its protocol as a name, whichever way it is written. */
+export function nameProtocol(entry: string): SetEntry {
+  return entry.replace(/,(6|17|132):/, (_, number: '6' | '17' | '132') => `,${NAMES[number]}:`) as SetEntry;
+}
+
+function readSet(name: string, [type = '', ...options]: readonly string[]): IpSet & { entries: Set<SetEntry> } {
+  const option = (wanted: string) => options[options.indexOf(wanted) + 1];
+  const family = options.includes('family') ? (option('family') === 'inet6' ? 'IPv6' : 'IPv4') : undefined;
+  const maxEntries = options.includes('maxelem') ? Number(option('maxelem')) : undefined;
+  return { name, type, family, maxEntries, entries: new Set() };
+}
+
+const NAMES = { 6: 'tcp', 17: 'udp', 132: 'sctp' } as const;

@@ -1,0 +1,9 @@
+/** Settings by their path under `/proc/sys/`. */
+export type SysctlState = ReadonlyMap<string, SysctlSetting>;
+
+export interface SysctlSetting {
+  readonly path: string;
+  readonly value: string;
+  /** `optional` settings may be missing from a kernel; it is said once and nothing else happens. */
+  readonly need: 'required' | 'optional';
+}

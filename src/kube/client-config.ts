@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { fail, type Result, succeed } from '../model/result.ts';
+
+/** Where the API server and the credentials for it are found. */
+export interface ConnectionSettings {
+  /** Path of a kubeconfig; `''` for none. */
+  readonly kubeconfig: string;
+  /** URL that replaces the kubeconfig's server; `''` for none. */
+  readonly master: string;
+}
+
+/** The settings do not lead to a server. */
+export interface KubeconfigError {
+  readonly kind: 'kubeconfig-unusable';
+  /** Path of the kubeconfig, or `in-cluster`. */
+  readonly source: string;
+  readonly message: string;
+}
+
+/** A server and the material to talk to it, as the client library keeps them. */
+export interface LoadedConfig {
+  readonly config: KubeConfig;
+  /** URL without a slash at the end. */
+  readonly server: string;
+  /** Changes when the kubeconfig's text does. */
+  readonly text: string;
+}
+
+/**
+ * Reads the kubeconfig; without one, and without `master`, the service account of the pod. `tokenFile`, which the client library does
+ * not know, and servers without TLS work as with kubectl. Source: k8s.io/client-go tools/clientcmd BuildConfigFromFlags
+ */
+export function loadKubeConfig({ kubeconfig, master }: ConnectionSettings): Result<LoadedConfig, KubeconfigError> {
+  const source = kubeconfig === '' ? 'in-cluster' : kubeconfig;
+  try {
+    const text = kubeconfig === '' ? '' : readFileSync(kubeconfig, 'utf8');
+    const config = kubeconfig === '' ? configWithoutFile(master) : configFromText(text, dirname(resolve(kubeconfig)));
+    const cluster = config?.getCurrentCluster();
+    if (!config || !cluster) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
+    const server = serverUrl(master === '' ? cluster.server : master, cluster.caData ?? cluster.caFile);
+    // The library asks for skipTLSVerify where there is no TLS to verify.
+    const skipTLSVerify = cluster.skipTLSVerify || server.startsWith('http:');
+    config.clusters = config.clusters.map((each) =>
+      each.name === cluster.name ? { ...each, server, skipTLSVerify } : each,
+    );
+    return succeed({ config, server, text });
+  } catch (error) {
+    return fail({
+      kind: 'kubeconfig-unusable',
+      source,
+      message: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
+
+function missingServer(kubeconfig: string): string {
+  return kubeconfig === ''
+    ? 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, and neither kubeconfig nor master is given'
+    : 'it has no current context with a cluster';
+}
+
+function configWithoutFile(master: string): KubeConfig | undefined {
+  const config = new KubeConfig();
+  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = process.env;
+  if (master !== '')
+    config.loadFromClusterAndUser({ name: 'master', server: master, skipTLSVerify: false }, { name: 'none' });
+  else if (KUBERNETES_SERVICE_HOST && KUBERNETES_SERVICE_PORT) config.loadFromCluster();
+  else return undefined;
+  return config;
+}
+
+interface RawUser {
+  readonly name?: string;
+  readonly user?: { readonly tokenFile?: string } | null;
+}
+
+function configFromText(text: string, directory: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromString(text);
+  config.makePathsAbsolute(directory);
+  const raw: { readonly users?: readonly RawUser[] | null } | null = parse(text);
+  for (const { name, user } of raw?.users ?? []) {
+    if (user?.tokenFile) useTokenFile(config, name, resolve(directory, user.tokenFile));
+  }
+  return config;
+}
+
+function useTokenFile(config: KubeConfig, name: string | undefined, tokenFile: string): void {
+  config.users = config.users.map((user) => {
+    if (user.name !== name) return user;
+    const { token: _, ...others } = user;
+    return { ...others, authProvider: { name: 'tokenFile', config: { tokenFile } } };
+  });
+}
+
+function serverUrl(server: string, ca: string | undefined): string {
+  const withScheme = /^https?:\/\//.test(server) ? server : `${ca ? 'https' : 'http'}://${server}`;
+  return new URL(withScheme).href.replace(/\/$/, '');
+}

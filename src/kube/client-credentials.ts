@@ -1,0 +1,112 @@
+import { Agent as HttpAgent } from 'node:http';
+import { type AgentOptions, Agent as HttpsAgent, type RequestOptions } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../queue/clock.ts';
+import { type ConnectionSettings, type LoadedConfig, loadKubeConfig } from './client-config.ts';
+
+/** What every request needs. */
+export interface Connection {
+  /** URL without a slash at the end. */
+  readonly server: string;
+  readonly agent: HttpAgent;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** How old credentials may be before they are read again. */
+const maxAgeMs = 60_000;
+
+/**
+ * Keeps one agent, whose connections all requests share, and the credentials: tokens, certificates and the kubeconfig itself are read
+ * again once a minute, and after {@link expire}. A new agent is made only when the TLS material changed. What cannot be read keeps
+ * its last state.
+ */
+export class Credentials {
+  readonly #settings: ConnectionSettings;
+  readonly #clock: Clock;
+  #loaded: LoadedConfig;
+  #connection: Connection | undefined;
+  #tls: AgentOptions | undefined;
+  #readAtMs = 0;
+  #rejected = false;
+  #reading: Promise<Connection> | undefined;
+
+  constructor(settings: ConnectionSettings, loaded: LoadedConfig, clock: Clock) {
+    this.#settings = settings;
+    this.#loaded = loaded;
+    this.#clock = clock;
+  }
+
+  /** The server's URL, known before any credentials are. */
+  get server(): string {
+    return this.#loaded.server;
+  }
+
+  /** Current credentials; rejects when they cannot be read and never could. */
+  async connection(): Promise<Connection> {
+    const fresh = this.#clock.nowMs() - this.#readAtMs < maxAgeMs && !this.#rejected;
+    if (this.#connection && fresh) return this.#connection;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** Tells that the server did not accept the credentials, so that the next request reads them anew. */
+  expire(): void {
+    this.#rejected = true;
+  }
+
+  /** Breaks all connections. */
+  close(): void {
+    this.#connection?.agent.destroy();
+  }
+
+  async #read(): Promise<Connection> {
+    try {
+      this.#reload();
+      const options: RequestOptions & { auth?: string } = {};
+      await this.#loaded.config.applyToHTTPSOptions(options);
+      const connection = { server: this.#loaded.server, agent: this.#agentFor(options), headers: headersOf(options) };
+      this.#connection = connection;
+      return connection;
+    } catch (error) {
+      if (this.#connection === undefined) throw error;
+      return this.#connection;
+    } finally {
+      this.#readAtMs = this.#clock.nowMs();
+      this.#rejected = false;
+    }
+  }
+
+  /** A kubeconfig with the same text is kept, and with it what its plugins handed out, unless that was rejected. */
+  #reload(): void {
+    const loaded = loadKubeConfig(this.#settings);
+    if (loaded.ok && (this.#rejected || loaded.value.text !== this.#loaded.text)) this.#loaded = loaded.value;
+  }
+
+  #agentFor(options: RequestOptions): HttpAgent {
+    const { ca, cert, key, passphrase, servername, rejectUnauthorized } = options;
+    const tls = { ca, cert, key, passphrase, servername, rejectUnauthorized } as AgentOptions;
+    const current = this.#connection;
+    if (current?.server === this.#loaded.server && isDeepStrictEqual(tls, this.#tls)) return current.agent;
+    this.#tls = tls;
+    if (current) retire(current.agent);
+    if (this.#loaded.config.getCurrentCluster()?.proxyUrl && options.agent instanceof HttpAgent) return options.agent;
+    const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000 };
+    return this.#loaded.server.startsWith('https:')
+      ? new HttpsAgent({ ...tls, ...keepAlive })
+      : new HttpAgent(keepAlive);
+  }
+}
+
+/** Requests under way end in peace; their connections are not used again. */
+function retire(agent: HttpAgent): void {
+  agent.maxFreeSockets = 0;
+  for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
+}
+
+function headersOf({ headers, auth }: RequestOptions): Readonly<Record<string, string>> {
+  const basic = auth ? { Authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
+  const given = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()]);
+  return { ...basic, ...Object.fromEntries(given) };
+}

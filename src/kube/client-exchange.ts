@@ -1,0 +1,89 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { fail, type Result, succeed } from '../model/result.ts';
+import type { Connection } from './client-credentials.ts';
+import { type ApiError, readRefusal } from './client-errors.ts';
+import type { ApiRequest, BodySink } from './client-transport.ts';
+
+/**
+ * Sends one request over the connection's agent. A read that fails because a kept connection had gone stale is sent once more.
+ * Never rejects; what the sink throws leaves the event loop as an uncaught exception.
+ */
+export async function exchange(
+  connection: Connection,
+  request: ApiRequest,
+  sink: BodySink,
+): Promise<Result<undefined, ApiError>> {
+  const first = await attempt(connection, request, sink);
+  return first === 'stale-connection' ? unless(await attempt(connection, request, sink), connection, request) : first;
+}
+
+type Outcome = Result<undefined, ApiError> | 'stale-connection';
+
+function unless(outcome: Outcome, { server }: Connection, { path }: ApiRequest): Result<undefined, ApiError> {
+  if (outcome !== 'stale-connection') return outcome;
+  return fail({ kind: 'unreachable', url: `${server}${path}`, message: 'the connection was reset' });
+}
+
+function attempt(connection: Connection, request: ApiRequest, sink: BodySink): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const outgoing = start(connection, request);
+    const broken = (error: Error) => resolve(fail(errorOf(error, connection, request)));
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      const stale = outgoing.reusedSocket && error.code === 'ECONNRESET' && request.method === 'GET';
+      if (stale) resolve('stale-connection');
+      else broken(error);
+    });
+    outgoing.on('response', (response) => {
+      const status = response.statusCode ?? 0;
+      const body = decoded(response, broken);
+      if (status >= 200 && status < 300) {
+        sink.opened?.();
+        body.on('data', (bytes: Buffer) => sink.chunk(bytes));
+        body.on('end', () => resolve(succeed(undefined)));
+      } else {
+        const retryAfter = response.headers['retry-after'];
+        readText(body, (text) => resolve(fail(readRefusal(status, text, retryAfter))));
+      }
+    });
+    outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body));
+  });
+}
+
+function start({ server, agent, headers }: Connection, request: ApiRequest): ClientRequest {
+  const { method, path, query = {}, contentType = 'application/json', signal } = request;
+  const search = new URLSearchParams(query).toString();
+  const content = request.body === undefined ? {} : { 'Content-Type': contentType };
+  const options = {
+    method,
+    agent,
+    headers: { Accept: 'application/json', 'Accept-Encoding': 'gzip', ...content, ...headers },
+    ...(signal ? { signal } : {}),
+  };
+  const url = `${server}${path}${search === '' ? '' : `?${search}`}`;
+  return server.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options);
+}
+
+/** The body unzipped; `broken` is told when it ends before it is complete. */
+function decoded(response: IncomingMessage, broken: (error: Error) => void): Readable {
+  if (response.headers['content-encoding'] === 'gzip') {
+    return pipeline(response, createGunzip(), (error) => {
+      if (error) broken(error);
+    });
+  }
+  return response.on('error', broken);
+}
+
+function readText(body: Readable, done: (text: string) => void): void {
+  const chunks: Buffer[] = [];
+  body.on('data', (bytes: Buffer) => chunks.push(bytes));
+  body.on('end', () => done(Buffer.concat(chunks).toString()));
+}
+
+function errorOf(error: NodeJS.ErrnoException, { server }: Connection, { path, signal }: ApiRequest): ApiError {
+  if (signal?.aborted) return { kind: 'aborted' };
+  const message = error.message === '' ? (error.code ?? error.name) : error.message;
+  return { kind: 'unreachable', url: `${server}${path}`, message };
+}

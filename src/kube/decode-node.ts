@@ -1,0 +1,38 @@
+import type { ClusterNode } from '../model/node-view.ts';
+import type { Decoded } from '../model/problem.ts';
+import { parseCidr } from '../net/cidr.ts';
+import { type IpAddress, parseIpAddress } from '../net/ip-address.ts';
+import { complain, list, readerFor, record, show, text } from './fields.ts';
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+
+/**
+ * Cuts a core/v1 Node down to what kernel state depends on. Addresses: every `InternalIP`, then every `ExternalIP`, as far as they parse.
+ *
+ * Source: kubernetes/kubernetes pkg/util/node/node.go
+ */
+export function decodeNode(json: unknown): Decoded<ClusterNode> {
+  const reader = readerFor(json, 'Node');
+  const object = record(json);
+  const metadata = record(object['metadata']);
+  const [spec, status] = [record(object['spec']), record(object['status'])];
+  const name = text(metadata['name']);
+  if (!name) {
+    complain(reader, 'metadata.name', 'is missing; the Node is left out');
+    return { problems: reader.problems };
+  }
+  const podCIDRs = list(reader, 'spec.podCIDRs', spec['podCIDRs'] ?? (spec['podCIDR'] ? [spec['podCIDR']] : []));
+  const addresses = list(reader, 'status.addresses', status['addresses']).map(record);
+  const ofType = (type: string): readonly IpAddress[] =>
+    addresses.filter((entry) => entry['type'] === type).flatMap(({ address }) => parseIpAddress(String(address)) ?? []);
+  const value: ClusterNode = {
+    name,
+    zone: text(record(metadata['labels'])[ZONE_LABEL]) || undefined,
+    podCIDRs: podCIDRs.flatMap((entry, index) => {
+      const message = `${show(entry)} is not a CIDR; it is passed over`;
+      return parseCidr(String(entry)) ?? complain(reader, `spec.podCIDRs[${index}]`, message) ?? [];
+    }),
+    addresses: [...ofType('InternalIP'), ...ofType('ExternalIP')],
+  };
+  return { value: Object.freeze(value), problems: reader.problems };
+}

@@ -1,0 +1,104 @@
+import type { EndpointSlice, SliceEndpoint, SlicePort } from '../model/endpoint-slice.ts';
+import { serviceName } from '../model/names.ts';
+import type { Decoded } from '../model/problem.ts';
+import type { Family } from '../net/family.ts';
+import { familyOf, type IpAddress, isMulticastOrBroadcast, isUnspecified, parseIpAddress } from '../net/ip-address.ts';
+import { parsePort } from '../net/port.ts';
+import { complain, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
+
+/** The label that ties a slice to its Service. */
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+
+/**
+ * Cuts a discovery.k8s.io/v1 EndpointSlice down to what kernel state depends on. A port or endpoint that cannot be used is left out with
+ * a problem. No value for a slice that is of no Service, or of addresses that are not IP addresses (type FQDN: without a problem).
+ *
+ * Source: kubernetes/kubernetes pkg/proxy/endpointslicecache.go
+ */
+export function decodeEndpointSlice(json: unknown): Decoded<EndpointSlice> {
+  const reader = readerFor(json, 'EndpointSlice');
+  const slice = readSlice(reader, record(json));
+  return slice ? { value: Object.freeze(slice), problems: reader.problems } : { problems: reader.problems };
+}
+
+function readSlice(reader: Reader, object: Json): EndpointSlice | undefined {
+  const metadata = record(object['metadata']);
+  const [namespace, name] = [text(metadata['namespace']) ?? 'default', text(metadata['name'])];
+  if (!name) return complain(reader, 'metadata.name', 'is missing; the slice is left out');
+  const { addressType } = object;
+  if (addressType === 'FQDN') return undefined;
+  if (addressType !== 'IPv4' && addressType !== 'IPv6') {
+    return complain(reader, 'addressType', `${show(addressType)} is none of IPv4, IPv6, FQDN; the slice is left out`);
+  }
+  const service = text(record(metadata['labels'])[SERVICE_NAME_LABEL]);
+  if (!service) {
+    return complain(reader, `metadata.labels["${SERVICE_NAME_LABEL}"]`, 'is missing; the slice is of no Service');
+  }
+  const ports = list(reader, 'ports', object['ports']);
+  const endpoints = list(reader, 'endpoints', object['endpoints']);
+  return {
+    name: `${namespace}/${name}`,
+    service: serviceName(namespace, service),
+    family: addressType,
+    ports: ports.flatMap((port, index) => readPort(reader, `ports[${index}]`, record(port)) ?? []),
+    endpoints: endpoints.flatMap((endpoint, index) => {
+      return readEndpoint(reader, `endpoints[${index}]`, record(endpoint), addressType) ?? [];
+    }),
+  };
+}
+
+function readPort(reader: Reader, field: string, entry: Json): SlicePort | undefined {
+  const protocol = oneOf(
+    reader,
+    `${field}.protocol`,
+    entry['protocol'],
+    ['TCP', 'UDP', 'SCTP'],
+    'the port is left out',
+  );
+  const port = parsePort(entry['port']);
+  if (entry['name'] === null) return complain(reader, `${field}.name`, 'is null; the port is left out');
+  if (port === undefined) {
+    const given = entry['port'] === undefined || entry['port'] === null ? 'is missing' : `is ${show(entry['port'])}`;
+    return complain(reader, `${field}.port`, `${given}, a number from 1 to 65535 is needed; the port is left out`);
+  }
+  return protocol && { name: text(entry['name']) ?? '', protocol, port };
+}
+
+function readEndpoint(reader: Reader, field: string, entry: Json, family: Family): SliceEndpoint | undefined {
+  const address = readAddress(reader, field, entry, family);
+  if (address === undefined) return undefined;
+  const conditions = record(entry['conditions']);
+  const hints = record(entry['hints']);
+  return {
+    address,
+    ready: conditions['ready'] !== false,
+    serving: conditions['serving'] !== false,
+    terminating: conditions['terminating'] === true,
+    nodeName: text(entry['nodeName']),
+    zoneHints: readNames(reader, `${field}.hints.forZones`, hints['forZones']),
+    nodeHints: readNames(reader, `${field}.hints.forNodes`, hints['forNodes']),
+  };
+}
+
+/** Only the first address counts. */
+function readAddress(reader: Reader, field: string, entry: Json, family: Family): IpAddress | undefined {
+  const [first] = list(reader, `${field}.addresses`, entry['addresses']);
+  if (first === undefined) return complain(reader, `${field}.addresses`, 'is empty; the endpoint is left out');
+  const address = parseIpAddress(String(first));
+  if (address === undefined || familyOf(address) !== family) {
+    const message = `${show(first)} is not an ${family} address; the endpoint is left out`;
+    return complain(reader, `${field}.addresses[0]`, message);
+  }
+  if (isUnspecified(address) || isMulticastOrBroadcast(address)) {
+    const message = `${show(first)} cannot be the address of an endpoint; it is left out`;
+    return complain(reader, `${field}.addresses[0]`, message);
+  }
+  return address;
+}
+
+function readNames(reader: Reader, field: string, value: unknown): readonly string[] {
+  const names = list(reader, field, value).flatMap((entry) => text(record(entry)['name']) ?? []);
+  return names.length === 0 ? NO_NAMES : names;
+}
+
+const NO_NAMES: readonly string[] = [];

@@ -1,0 +1,98 @@
+import { fail, type Result, succeed } from '../model/result.ts';
+import type { Clock } from '../queue/clock.ts';
+import { type ApiError, readStatusError } from './client-errors.ts';
+import type { ApiTransport } from './client-transport.ts';
+import { LineReader } from './line-reader.ts';
+import { guardSilence } from './list-watch-silence.ts';
+import { parseWatchEvent, type WatchEvent } from './watch-events.ts';
+
+/** One watch request and who hears of it. */
+export interface WatchStream {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** The server accepted the watch. */
+  opened(): void;
+  /** Every event but ERROR, in order. */
+  event(event: Exclude<WatchEvent, { kind: 'error' }>): void;
+}
+
+/** How long the server may take to accept a watch. */
+const openMs = 30_000;
+/** How long an accepted watch may be silent; bookmarks come about once a minute. */
+const silenceMs = 150_000;
+/** A watch that ends sooner, without any event, was not meant to end. */
+const shortestMs = 1000;
+
+/**
+ * Follows one watch to its end. It is a success when the server ended it in time or fell silent, so that it is to be continued at once;
+ * an error when it could not begin, broke, carried an ERROR event (`refused`) or a line that is no event (`malformed`).
+ */
+export async function followWatch(
+  transport: ApiTransport,
+  clock: Clock,
+  { path, query, signal, opened, event }: WatchStream,
+): Promise<Result<undefined, ApiError>> {
+  const guard = guardSilence(clock, signal, openMs);
+  const startMs = clock.nowMs();
+  const seen = { opening: false, bytes: false };
+  const lines = new EventLines(path, event);
+  const unwanted = new AbortController();
+  const sink = {
+    opened: () => {
+      seen.opening = true;
+      guard.heard(silenceMs);
+      opened();
+    },
+    chunk: (bytes: Buffer) => {
+      if (guard.signal.aborted || unwanted.signal.aborted) return;
+      seen.bytes = true;
+      guard.heard(silenceMs);
+      lines.push(bytes);
+      if (lines.failure) unwanted.abort();
+    },
+  };
+  const request = { method: 'GET', path, query, signal: AbortSignal.any([guard.signal, unwanted.signal]) } as const;
+  const sent = await transport.send(request, sink);
+  guard.end();
+  if (lines.failure) return fail(lines.failure);
+  if (guard.fired()) return seen.opening ? succeed(undefined) : unreachable(path, 'the server did not answer');
+  const endedAtOnce = sent.ok && !seen.bytes && clock.nowMs() - startMs < shortestMs;
+  return endedAtOnce ? unreachable(path, 'the watch ended as soon as it began') : sent;
+}
+
+/** Turns the body of a watch into events, up to the first thing that ends it. */
+class EventLines {
+  failure: ApiError | undefined;
+  readonly #reader = new LineReader();
+  readonly #path: string;
+  readonly #event: WatchStream['event'];
+
+  constructor(path: string, event: WatchStream['event']) {
+    this.#path = path;
+    this.#event = event;
+  }
+
+  push(bytes: Buffer): void {
+    const lines = this.#reader.push(bytes);
+    if (!lines.ok) this.#fail(`a line is longer than ${lines.error.limitBytes} bytes`);
+    for (const line of lines.ok ? lines.value : []) {
+      if (this.failure === undefined) this.#take(line);
+    }
+  }
+
+  #take(line: string): void {
+    const parsed = parseWatchEvent(line);
+    if (!parsed.ok) this.#fail(parsed.error);
+    else if (parsed.value.kind === 'error') this.failure = readStatusError(parsed.value.status);
+    else this.#event(parsed.value);
+  }
+
+  #fail(message: string): void {
+    this.failure = { kind: 'malformed', url: this.#path, message };
+  }
+}
+
+function unreachable(url: string, message: string): Result<never, ApiError> {
+  return fail({ kind: 'unreachable', url, message });
+}

@@ -1,0 +1,188 @@
+import type { Decoded } from '../model/problem.ts';
+import { fail, type Result, succeed } from '../model/result.ts';
+import type { Clock } from '../queue/clock.ts';
+import { type ApiError, isStaleVersion } from './client-errors.ts';
+import { type ApiTransport, callJson } from './client-transport.ts';
+import { Backoff } from './list-watch-backoff.ts';
+import { type CacheHandler, ObjectCache } from './list-watch-cache.ts';
+import { readPages } from './list-watch-pages.ts';
+import { guardSilence } from './list-watch-silence.ts';
+import { followWatch } from './list-watch-stream.ts';
+import type { WatchEvent } from './watch-events.ts';
+
+/** Which objects are listed and watched. */
+export interface WatchedResource {
+  /** What logs and metrics call it: `services`. */
+  readonly name: string;
+  /** Path of the collection: `/api/v1/services`. */
+  readonly path: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** Who is told. What throws in here is a bug and ends the process. */
+export interface ListWatchHandler<T> extends CacheHandler<T> {
+  /** Called once, when the first complete list was passed on, an empty one too. */
+  listed(): void;
+  /** Requests began to fail, or fail in another way; the next attempt is in `retryInMs`. Not repeated while it stays so. */
+  trouble(error: ApiError, retryInMs: number): void;
+  /** Requests succeed again after {@link trouble}. */
+  recovered(): void;
+}
+
+export interface ListWatchOptions<T> {
+  readonly transport: ApiTransport;
+  readonly resource: WatchedResource;
+  /** Reads an object as JSON gives it; items of lists have neither kind nor apiVersion. */
+  readonly decode: (json: unknown) => Decoded<T>;
+  readonly handler: ListWatchHandler<T>;
+  readonly clock: Clock;
+  /** A number from 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** How long the server may be silent while it answers a list. */
+const listSilenceMs = 60_000;
+
+/**
+ * Keeps a copy of one resource up to date and tells of every change, until it is stopped: lists, then watches from the list's version on,
+ * again and again. Whatever fails is retried, later and later; the copy is never emptied by a failure.
+ * Source: k8s.io/client-go tools/cache/reflector.go
+ */
+export class ListWatch<T> {
+  readonly #options: ListWatchOptions<T>;
+  readonly #cache: ObjectCache<T>;
+  readonly #backoff: Backoff;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  /** Version to watch from; undefined: list first. */
+  #version: string | undefined;
+  #listVersion: '0' | '' = '0';
+  #listed = false;
+  /** What was last told of; undefined while all is well. */
+  #trouble: string | undefined;
+
+  constructor(options: ListWatchOptions<T>) {
+    this.#options = options;
+    this.#cache = new ObjectCache(options.decode, options.handler);
+    this.#backoff = new Backoff(options.clock, options.random);
+  }
+
+  /** Begins; harmless when repeated. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends for good; resolves when the last request is over. The handler is not called any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const done = this.#version === undefined ? await this.#list() : await this.#watch(this.#version);
+      if (!done.ok && !this.#stopping.signal.aborted) await this.#waitAfter(done.error);
+    }
+  }
+
+  async #list(): Promise<Result<undefined, ApiError>> {
+    const fetchPage = (query: Readonly<Record<string, string>>) => this.#fetch(query);
+    const list = await readPages(fetchPage, this.#listVersion, (object) => this.#cache.read(object));
+    if (!list.ok) return list;
+    if (this.#stopping.signal.aborted) return succeed(undefined);
+    this.#recover();
+    this.#cache.replace(list.value.objects);
+    this.#version = list.value.resourceVersion;
+    this.#listVersion = '';
+    if (!this.#listed) this.#options.handler.listed();
+    this.#listed = true;
+    return succeed(undefined);
+  }
+
+  async #fetch(query: Readonly<Record<string, string>>): Promise<Result<unknown, ApiError>> {
+    const { transport, clock, resource } = this.#options;
+    const guard = guardSilence(clock, this.#stopping.signal, listSilenceMs);
+    const request = {
+      method: 'GET',
+      path: resource.path,
+      query: { ...selectors(resource), ...query },
+      signal: guard.signal,
+    } as const;
+    const fetched = await callJson(transport, request, () => guard.heard(listSilenceMs));
+    guard.end();
+    return guard.fired()
+      ? fail({ kind: 'unreachable', url: resource.path, message: 'the server fell silent' })
+      : fetched;
+  }
+
+  #watch(version: string): Promise<Result<undefined, ApiError>> {
+    const { transport, clock, random, resource } = this.#options;
+    const timeoutSeconds = String(Math.floor(300 + random() * 300));
+    const position = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: version, timeoutSeconds };
+    return followWatch(transport, clock, {
+      path: resource.path,
+      query: { ...selectors(resource), ...position },
+      signal: this.#stopping.signal,
+      opened: () => this.#recover(),
+      event: (event) => this.#take(event),
+    });
+  }
+
+  #take(event: Exclude<WatchEvent, { kind: 'error' }>): void {
+    switch (event.kind) {
+      case 'present':
+        this.#cache.put(event.object.key, this.#cache.read(event.object));
+        this.#version = event.object.resourceVersion;
+        return;
+      case 'deleted':
+        this.#cache.remove(event.object.key);
+        this.#version = event.object.resourceVersion;
+        return;
+      default:
+        this.#version = event.resourceVersion;
+    }
+  }
+
+  /** A version that the server does not have, or an answer that makes no sense, calls for a new list; anything else for another try. */
+  async #waitAfter(error: ApiError): Promise<void> {
+    const stale = isStaleVersion(error);
+    const wasWatching = this.#version !== undefined;
+    if (stale || error.kind === 'malformed') {
+      this.#version = undefined;
+      this.#listVersion = '';
+    }
+    const delayMs = this.#backoff.next(error.kind === 'refused' ? error.retryAfterMs : 0);
+    if (!(stale && wasWatching)) this.#report(error, delayMs);
+    await sleep(this.#options.clock, delayMs, this.#stopping.signal);
+  }
+
+  #report(error: ApiError, retryInMs: number): void {
+    const state = error.kind === 'refused' ? `refused ${error.status}` : error.kind;
+    if (state === this.#trouble) return;
+    this.#trouble = state;
+    this.#options.handler.trouble(error, retryInMs);
+  }
+
+  #recover(): void {
+    if (this.#trouble === undefined) return;
+    this.#trouble = undefined;
+    this.#options.handler.recovered();
+  }
+}
+
+function selectors({ labelSelector, fieldSelector }: WatchedResource): Readonly<Record<string, string>> {
+  return { ...(labelSelector ? { labelSelector } : {}), ...(fieldSelector ? { fieldSelector } : {}) };
+}
+
+function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      cancel();
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const cancel = clock.after(ms, wake);
+    signal.addEventListener('abort', wake);
+  });
+}

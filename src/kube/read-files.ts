@@ -1,0 +1,58 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import type { Problem } from '../model/problem.ts';
+
+export interface FileObjects {
+  readonly objects: readonly unknown[];
+  /** Files and documents that could not be read; everything else is in `objects`. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads Kubernetes objects from files, folders (their `.yaml`, `.yml` and `.json` files, not deeper) and `-` for standard input. A file may
+ * hold several documents; one that is broken leaves the others readable.
+ */
+export async function readObjectFiles(names: readonly string[], stdin: () => Promise<string>): Promise<FileObjects> {
+  const read = await Promise.all(names.map((name) => readNamed(name, stdin)));
+  return { objects: read.flatMap(({ objects }) => objects), problems: read.flatMap(({ problems }) => problems) };
+}
+
+/** Parses the documents of one text; `name` is where it came from. */
+export function parseObjects(name: string, text: string): FileObjects {
+  const objects: unknown[] = [];
+  const problems: Problem[] = [];
+  for (const document of parseAllDocuments(text, { strict: true, uniqueKeys: true })) {
+    const [error] = document.errors;
+    if (error) {
+      const { line, col } = error.linePos?.[0] ?? { line: 0, col: 0 };
+      const message = `${firstSentence(error.message)}; this document is left out`;
+      problems.push({ object: `${name}:${line}:${col}`, field: '', message });
+      continue;
+    }
+    const value: unknown = document.toJS();
+    if (value !== null && value !== undefined) objects.push(value);
+  }
+  return { objects, problems };
+}
+
+async function readNamed(name: string, stdin: () => Promise<string>): Promise<FileObjects> {
+  if (name === '-') return parseObjects('standard input', await stdin());
+  try {
+    if (!(await stat(name)).isDirectory()) return parseObjects(name, await readFile(name, 'utf8'));
+    const entries = (await readdir(name)).filter((entry) => /\.(ya?ml|json)$/.test(entry)).sort();
+    return await readObjectFiles(
+      entries.map((entry) => join(name, entry)),
+      stdin,
+    );
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    const message = code === 'ENOENT' ? 'no such file or folder' : `cannot be read: ${code}`;
+    return { objects: [], problems: [{ object: name, field: '', message }] };
+  }
+}
+
+/** The library appends an excerpt of the text to its message. */
+function firstSentence(message: string): string {
+  return message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
+}

@@ -1,0 +1,40 @@
+import { record, text } from './fields.ts';
+
+const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+const HEADLESS_LABEL = 'service.kubernetes.io/headless';
+
+/** Which objects of a kind concern us: as the API server is asked, and as objects from elsewhere are sorted out. */
+export interface Selection {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly selects: (json: unknown) => boolean;
+}
+
+/**
+ * Services that no other proxy looks after and that have an address.
+ *
+ * Source: kubernetes/kubernetes cmd/kube-proxy/app/server.go (1.36)
+ */
+export const SERVICE_SELECTION: Selection = {
+  labelSelector: `!${PROXY_NAME_LABEL}`,
+  fieldSelector: 'spec.clusterIP!=None',
+  selects: (json) => !(PROXY_NAME_LABEL in labels(json)) && text(record(record(json)['spec'])['clusterIP']) !== 'None',
+};
+
+/** Slices of Services that have an address. */
+export const SLICE_SELECTION: Selection = {
+  labelSelector: `!${HEADLESS_LABEL}`,
+  selects: (json) => !(HEADLESS_LABEL in labels(json)),
+};
+
+/** The one Node we run on. */
+export function nodeSelection(name: string): Selection {
+  return {
+    fieldSelector: `metadata.name=${name}`,
+    selects: (json) => text(record(record(json)['metadata'])['name']) === name,
+  };
+}
+
+function labels(json: unknown): object {
+  return record(record(record(json)['metadata'])['labels']);
+}

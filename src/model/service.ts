@@ -1,0 +1,38 @@
+import type { Cidr } from '../net/cidr.ts';
+import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
+import type { Port } from '../net/port.ts';
+import type { Protocol } from '../net/protocol.ts';
+import type { ServiceName } from './names.ts';
+
+export type TrafficPolicy = 'Cluster' | 'Local';
+
+/** What kernel state depends on in a Service, both families together; everything else of the object is left behind. */
+export interface Service {
+  readonly name: ServiceName;
+  readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
+  /** `None` for a headless Service, `undefined` when no address was assigned. */
+  readonly clusterIP: IpAddress | 'None' | undefined;
+  /** The cluster address of each family that has one. */
+  readonly clusterIPs: Readonly<Partial<Record<Family, IpAddress>>>;
+  readonly ports: readonly ServicePortSpec[];
+  /** Seconds that a client stays with its endpoint; 0 without affinity. */
+  readonly affinitySeconds: number;
+  readonly internalTrafficPolicy: TrafficPolicy;
+  readonly externalTrafficPolicy: TrafficPolicy;
+  /** Of both families, in the object's order. */
+  readonly externalIPs: readonly IpAddress[];
+  /** Load-balancer addresses with `ipMode: VIP`, both families. */
+  readonly loadBalancerVIPs: readonly IpAddress[];
+  /** Of both families; empty means that every source is allowed. */
+  readonly loadBalancerSourceRanges: readonly Cidr[];
+  readonly healthCheckNodePort: Port | undefined;
+}
+
+export interface ServicePortSpec {
+  /** `''` for the only, unnamed port. */
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly port: Port;
+  readonly nodePort: Port | undefined;
+}

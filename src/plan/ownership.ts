@@ -1,0 +1,61 @@
+import type { Behaviour } from '../desired/settings.ts';
+import { type SetId, setName } from '../kernel/ipset/definitions.ts';
+import { addressEntry, addressPortEntry, portEntry, type SetEntry } from '../kernel/ipset/state.ts';
+import type { MayDelete } from '../kernel/ipvs/diff.ts';
+import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { KernelState, ObservedState } from '../kernel/state.ts';
+import { type Cidr, cidrContains } from '../net/cidr.ts';
+import type { IpAddress } from '../net/ip-address.ts';
+
+/** What in the kernel may be taken away because it is ours. */
+export interface Ownership {
+  readonly mayDelete: MayDelete;
+  readonly mayUnbind: (address: IpAddress) => boolean;
+}
+
+export interface OwnershipInputs {
+  readonly behaviour: Behaviour;
+  readonly excludeCIDRs: readonly Cidr[];
+  /** What the last pass wanted; `undefined` in the first one. */
+  readonly previous: KernelState | undefined;
+}
+
+/**
+ * The sets are our ledger: their entries are added before a virtual server or an address appears and deleted after it has gone, so
+ * they tell also after a crash, and after kube-proxy, whose sets are the same. Under `kube-proxy` everything of the family is ours, as it
+ * is for kube-proxy. Virtual servers inside `excludeCIDRs` are never deleted; their addresses are unbound all the same.
+ */
+export function ownership(observed: ObservedState, inputs: OwnershipInputs): Ownership {
+  const all = inputs.behaviour === 'kube-proxy';
+  const portals = PORTAL_SETS.map((id) => entriesOf(observed, id));
+  const boundByUs = entriesOf(observed, 'IPVS-IPS');
+  const isOurs = (server: VirtualServer): boolean =>
+    all ||
+    (inputs.previous?.ipvs.has(virtualServerKey(server)) ?? false) ||
+    portals.some((entries) => entries.has(addressPortEntry(server.address, server.protocol, server.port))) ||
+    isNodePort(server, observed);
+  return {
+    mayDelete: (server) => {
+      if (inputs.excludeCIDRs.some((cidr) => cidrContains(cidr, server.address))) return 'excluded';
+      return isOurs(server) ? 'yes' : 'foreign';
+    },
+    mayUnbind: (address) =>
+      all || boundByUs.has(addressEntry(address)) || (inputs.previous?.dummy.addresses.has(address) ?? false),
+  };
+}
+
+const PORTAL_SETS: readonly SetId[] = [
+  'CLUSTER-IP',
+  'EXTERNAL-IP',
+  'EXTERNAL-IP-LOCAL',
+  'LOAD-BALANCER',
+  'NODE-PORT-SCTP-HASH',
+];
+
+function isNodePort({ protocol, port }: VirtualServer, observed: ObservedState): boolean {
+  return protocol !== 'SCTP' && entriesOf(observed, `NODE-PORT-${protocol}`).has(portEntry(port));
+}
+
+function entriesOf({ sets, family }: ObservedState, id: SetId): ReadonlySet<SetEntry> {
+  return sets.get(setName(id, family))?.entries ?? new Set();
+}

@@ -1,0 +1,88 @@
+import { applyDummySteps, type DummyStep, diffDummy } from '../kernel/dummy/diff.ts';
+import { applyIpsetSteps, diffIpsets, type IpsetStep, type SetConflict } from '../kernel/ipset/diff.ts';
+import { applyTableChanges, diffIptables, type TableChange } from '../kernel/iptables/diff.ts';
+import { applyIpvsSteps, diffIpvs, type IpvsStep, type KeptServer } from '../kernel/ipvs/diff.ts';
+import type { KernelState, ObservedState } from '../kernel/state.ts';
+import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
+import { type OwnershipInputs, ownership } from './ownership.ts';
+
+/** What one tool has to do, in one process. */
+export type PlanPart =
+  | { readonly tool: 'ipset'; readonly steps: readonly IpsetStep[] }
+  | { readonly tool: 'iptables'; readonly family: Family; readonly changes: readonly TableChange[] }
+  | { readonly tool: 'ipvs'; readonly steps: readonly IpvsStep[] }
+  | { readonly tool: 'address'; readonly steps: readonly DummyStep[] };
+
+export interface Plan {
+  readonly family: Family;
+  /** In the order in which they must run; nothing in it for a part that is as wanted already. */
+  readonly parts: readonly PlanPart[];
+  /** The kernel's state once all parts have run. */
+  readonly after: ObservedState;
+  /** Virtual and real servers that are not wanted and stay, with the reason. */
+  readonly kept: readonly KeptServer[];
+  /** Addresses on the dummy interface that somebody else has bound. */
+  readonly foreignAddresses: readonly IpAddress[];
+  /** Sets that cannot be filled; without them the rules would be wrong, so nothing of the family may be applied. */
+  readonly conflicts: readonly SetConflict[];
+}
+
+/**
+ * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
+ * servers, virtual servers before their addresses; the other way round for what goes. Neighbours of the same tool are one part.
+ */
+export function planSync(desired: KernelState, observed: ObservedState, inputs: OwnershipInputs): Plan {
+  const own = ownership(observed, inputs);
+  const sets = diffIpsets(observed.sets, desired.sets);
+  const tables = diffIptables(observed.tables, desired.tables);
+  const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete);
+  const dummy = diffDummy(observed.dummy, desired.dummy, own.mayUnbind);
+  const parts: readonly PlanPart[] = [
+    { tool: 'ipset', steps: sets.additions },
+    { tool: 'iptables', family: desired.family, changes: tables },
+    { tool: 'ipvs', steps: ipvs.additions },
+    { tool: 'address', steps: dummy.additions },
+    { tool: 'address', steps: dummy.removals },
+    { tool: 'ipvs', steps: ipvs.removals },
+    { tool: 'ipset', steps: sets.removals },
+  ];
+  return {
+    family: desired.family,
+    parts: joinNeighbours(parts.filter(hasWork)),
+    after: {
+      family: desired.family,
+      sets: applyIpsetSteps(observed.sets, [...sets.additions, ...sets.removals]),
+      tables: applyTableChanges(observed.tables, tables),
+      ipvs: applyIpvsSteps(observed.ipvs, [...ipvs.additions, ...ipvs.removals]),
+      dummy: applyDummySteps(observed.dummy, [...dummy.additions, ...dummy.removals]),
+    },
+    kept: ipvs.kept,
+    foreignAddresses: dummy.foreign,
+    conflicts: sets.conflicts,
+  };
+}
+
+function hasWork(part: PlanPart): boolean {
+  return part.tool === 'iptables' ? part.changes.length > 0 : part.steps.length > 0;
+}
+
+function joinNeighbours(parts: readonly PlanPart[]): readonly PlanPart[] {
+  const joined: PlanPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    const both = last && joinParts(last, part);
+    if (both) joined[joined.length - 1] = both;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function joinParts(first: PlanPart, second: PlanPart): PlanPart | undefined {
+  if (first.tool === 'ipset' && second.tool === 'ipset') return { ...first, steps: [...first.steps, ...second.steps] };
+  if (first.tool === 'ipvs' && second.tool === 'ipvs') return { ...first, steps: [...first.steps, ...second.steps] };
+  if (first.tool === 'address' && second.tool === 'address') {
+    return { ...first, steps: [...first.steps, ...second.steps] };
+  }
+  return undefined;
+}

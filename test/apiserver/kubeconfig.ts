@@ -1,0 +1,27 @@
+import { stringify } from 'yaml';
+
+/** What goes into a kubeconfig. */
+export interface KubeconfigParts {
+  readonly server: string;
+  /** PEM text of the authority; absent for a server without TLS. */
+  readonly ca?: string | undefined;
+  readonly token?: string | undefined;
+  /** Path of a file that holds the token, instead of `token`. */
+  readonly tokenFile?: string | undefined;
+}
+
+/** A kubeconfig as YAML text, with one cluster, one user and one context, all called `test`. */
+export function kubeconfigText({ server, ca, token, tokenFile }: KubeconfigParts): string {
+  const trust =
+    ca === undefined
+      ? { 'insecure-skip-tls-verify': true }
+      : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster: { server, ...trust } }],
+    users: [{ name: 'test', user: { ...(token ? { token } : {}), ...(tokenFile ? { tokenFile } : {}) } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    'current-context': 'test',
+  });
+}

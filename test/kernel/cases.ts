@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** A black-box vector: cluster objects in, kernel state out; see test/cases/README.md. */
+export interface Case {
+  readonly name: string;
+  readonly summary: string;
+  readonly node: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly podCIDRs?: readonly string[];
+    readonly addresses: Readonly<Record<string, readonly string[]>>;
+  };
+  /** A fragment of KubeProxyConfiguration. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly steps: readonly CaseStep[];
+}
+
+export interface CaseStep {
+  readonly apply?: readonly unknown[];
+  readonly delete?: readonly { readonly kind: string; readonly namespace: string; readonly name: string }[];
+  readonly expect: Expectation;
+}
+
+export interface Expectation {
+  readonly ipvs: string;
+  readonly dummy: readonly string[];
+  /** Only the sets listed are checked. */
+  readonly ipset?: Readonly<Record<string, readonly string[]>>;
+  /** Parts of rules that must be there. */
+  readonly iptables?: readonly { readonly table: string; readonly chain: string; readonly has: string }[];
+  readonly healthChecks?: readonly { readonly port: number; readonly service: string; readonly localEndpoints: number }[];
+  /** Real servers that may be absent, or present with weight 0; from this step on. */
+  readonly gracefullyRemoved?: readonly string[];
+}
+
+/** Folders of vectors that the program has to pass by now; all of those in `CASES_DIR` when that is given. */
+const FOLDERS = ['clusterip', 'nodeport', 'protocols', 'endpointslices'];
+
+/** The vectors of the project, or those in the folder that `CASES_DIR` names, sorted by folder and file. */
+export function loadCases(): readonly { readonly path: string; readonly content: Case }[] {
+  const given = process.env['CASES_DIR'];
+  const top = given ?? join(import.meta.dirname, '../cases');
+  const files = readdirSync(top, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.yaml') && (given !== undefined || FOLDERS.includes(path.split('/')[0] ?? '')))
+    .sort();
+  const cases = files
+    .map((path) => ({ path, content: parse(readFileSync(join(top, path), 'utf8')) as Case }))
+    .filter(({ content }) => Array.isArray(content.steps));
+  if (cases.length === 0) throw new Error(`no vectors in ${top}`);
+  return cases;
+}

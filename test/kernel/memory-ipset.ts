@@ -1,0 +1,93 @@
+import type { ToolAnswer } from './memory-ipvs.ts';
+
+interface MemorySet {
+  readonly parameters: string;
+  readonly type: string;
+  readonly limit: number;
+  readonly entries: Set<string>;
+}
+
+const HASH = /^(hash:(?:ip|ip,port|ip,port,ip|ip,port,net)) family (inet6?) hashsize \d+ maxelem (\d+)$/;
+const BITMAP = /^(bitmap:port) range 0-65535$/;
+const IPV4 = String.raw`\d{1,3}(?:\.\d{1,3}){3}`;
+const IPV6 = '[0-9a-f:]*:[0-9a-f:]*';
+const PROTOCOL_PORT = String.raw`(?:6|17|132):\d{1,5}`;
+const NAMES: Readonly<Record<string, string>> = { '6:': 'tcp:', '17:': 'udp:', '132:': 'sctp:' };
+
+/** The sets, programmed by lines of `ipset restore` and by nothing else; it stops at the first line that is refused. */
+export class MemoryIpsets {
+  readonly #sets = new Map<string, MemorySet>();
+
+  restore(script: string): ToolAnswer {
+    for (const [index, line] of script.split('\n').entries()) {
+      if (line === '') continue;
+      const refusal = this.#runLine(line);
+      if (refusal !== undefined) {
+        return { stderr: `ipset v7.17: Error in line ${index + 1}: ${refusal}: ${line}\n`, exitCode: 1 };
+      }
+    }
+    return { stderr: '', exitCode: 0 };
+  }
+
+  /** As `ipset save` prints it. */
+  save(): string {
+    return [...this.#sets]
+      .map(([name, { parameters, entries }]) => {
+        return `create ${name} ${parameters}\n${[...entries].map((entry) => `add ${name} ${entry}\n`).join('')}`;
+      })
+      .join('');
+  }
+
+  has(name: string): boolean {
+    return this.#sets.has(name);
+  }
+
+  /** An `-exist` option would hide a double addition or a needless deletion; here they are refused. */
+  #runLine(line: string): string | undefined {
+    const [command, name = '', ...words] = line.split(' ');
+    if (command === 'create') return this.#create(name, words.join(' '));
+    const set = this.#sets.get(name);
+    if (!set) return 'The set with the given name does not exist';
+    const [entry = '', ...rest] = words;
+    if (rest.length > 0) return 'unknown argument';
+    if (command !== 'add' && command !== 'del') return 'unknown command';
+    if (!entryPattern(set).test(entry)) return 'Syntax error in entry';
+    const named = entry.replace(/(?<=,)(6|17|132):/, (number) => NAMES[number] ?? number);
+    if (command === 'add') return this.#add(set, named);
+    return set.entries.delete(named) ? undefined : "Element cannot be deleted from the set: it's not added";
+  }
+
+  #create(name: string, parameters: string): string | undefined {
+    const match = HASH.exec(parameters) ?? BITMAP.exec(parameters);
+    if (!match) return 'unknown type or option';
+    if (name.length > 31) return 'setname is longer than 31 characters';
+    if (this.#sets.has(name)) return 'set with the same name already exists';
+    this.#sets.set(name, {
+      parameters,
+      type: `${match[1]} ${match[2] ?? ''}`.trim(),
+      limit: Number(match[3] ?? 65536),
+      entries: new Set(),
+    });
+    return undefined;
+  }
+
+  #add(set: MemorySet, entry: string): string | undefined {
+    if (set.entries.has(entry)) return "Element cannot be added to the set: it's already added";
+    if (set.entries.size >= set.limit) return 'Hash is full, cannot add more elements';
+    set.entries.add(entry);
+    return undefined;
+  }
+}
+
+function entryPattern({ type }: MemorySet): RegExp {
+  const [kind, family] = type.split(' ');
+  const ip = family === 'inet6' ? IPV6 : IPV4;
+  const patterns: Readonly<Record<string, string>> = {
+    'bitmap:port': String.raw`\d{1,5}`,
+    'hash:ip': ip,
+    'hash:ip,port': `${ip},${PROTOCOL_PORT}`,
+    'hash:ip,port,ip': `${ip},${PROTOCOL_PORT},${ip}`,
+    'hash:ip,port,net': String.raw`${ip},${PROTOCOL_PORT},${ip}(?:/[1-9]\d*)?`,
+  };
+  return new RegExp(`^${patterns[kind ?? '']}$`);
+}

@@ -1,0 +1,144 @@
+/** Answer of a tool of the memory kernel: what it printed on stderr, and its status. */
+export interface ToolAnswer {
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+interface MemoryServer {
+  /** `-s rr`, and what may follow. */
+  options: string;
+  readonly reals: Map<string, { options: string; connections: number }>;
+}
+
+const SERVICE = String.raw`(-t|-u|--sctp-service) (\[[0-9a-f:]+\]:\d+|\d+\.\d+\.\d+\.\d+:\d+)`;
+const REAL = String.raw`-r (\[[0-9a-f:]+\]:\d+|\d+\.\d+\.\d+\.\d+:\d+)`;
+const SERVER_LINE = new RegExp(String.raw`^(-A|-E) ${SERVICE} (-s [a-z]+(?: -p [1-9]\d*)?(?: -b [a-z,-]+)?)$`);
+const SERVER_DELETE = new RegExp(`^-D ${SERVICE}$`);
+const REAL_LINE = new RegExp(String.raw`^(-a|-e) ${SERVICE} ${REAL} (-m -w \d+)$`);
+const REAL_DELETE = new RegExp(`^-d ${SERVICE} ${REAL}$`);
+
+/**
+ * The IPVS tables, programmed by lines of `ipvsadm -R` and by nothing else. Like the tool it goes on after a refusal of the kernel, stops
+ * at a line it cannot parse (every line that the program never writes is such a line), and exits with the status of the last line.
+ */
+export class MemoryIpvs {
+  readonly #servers = new Map<string, MemoryServer>();
+
+  restore(script: string): ToolAnswer {
+    const refusals: string[] = [];
+    let exitCode = 0;
+    for (const line of script.split('\n')) {
+      if (line === '') continue;
+      const refusal = this.#runLine(line);
+      if (refusal === 'unparsable') return { stderr: `${[...refusals, `cannot parse: ${line}`].join('\n')}\n`, exitCode: 2 };
+      if (refusal !== undefined) refusals.push(refusal);
+      exitCode = refusal === undefined ? 0 : 255;
+    }
+    return { stderr: refusals.map((text) => `${text}\n`).join(''), exitCode };
+  }
+
+  /** As `ipvsadm -Sn` prints it. */
+  save(): string {
+    return [...this.#servers]
+      .flatMap(([key, { options, reals }]) => [
+        `-A ${key} ${options}\n`,
+        ...[...reals].map(([address, real]) => `-a ${key} -r ${address} ${real.options}\n`),
+      ])
+      .join('');
+  }
+
+  /** As `/proc/net/ip_vs` shows it. */
+  proc(): string {
+    const header =
+      'IP Virtual Server version 1.2.1 (size=4096)\nProt LocalAddress:Port Scheduler Flags\n' +
+      '  -> RemoteAddress:Port Forward Weight ActiveConn InActConn\n';
+    return header + [...this.#servers].map(([key, server]) => procServer(key, server)).join('');
+  }
+
+  /** Puts connections on a real server, e.g. `('-t 172.20.1.1:80', '10.180.0.1:8080', 3)`. */
+  connect(server: string, real: string, connections: number): void {
+    const found = this.#servers.get(server)?.reals.get(real);
+    if (!found) throw new Error(`no real server ${real} of ${server}`);
+    found.connections = connections;
+  }
+
+  #runLine(line: string): string | undefined {
+    return (
+      this.#runServerLine(SERVER_LINE.exec(line)) ??
+      this.#deleteServer(SERVER_DELETE.exec(line)) ??
+      this.#runRealLine(REAL_LINE.exec(line)) ??
+      this.#deleteReal(REAL_DELETE.exec(line)) ?? { refusal: 'unparsable' }
+    ).refusal;
+  }
+
+  #runServerLine(match: RegExpExecArray | null): { refusal?: string } | undefined {
+    if (!match) return undefined;
+    const [, command, flag, address, options = ''] = match;
+    const key = `${flag} ${address}`;
+    const present = this.#servers.get(key);
+    if (command === '-A') {
+      if (present) return { refusal: 'Service already exists' };
+      this.#servers.set(key, { options, reals: new Map() });
+    } else {
+      if (!present) return { refusal: 'No such service' };
+      present.options = options;
+    }
+    return {};
+  }
+
+  #deleteServer(match: RegExpExecArray | null): { refusal?: string } | undefined {
+    if (!match) return undefined;
+    return this.#servers.delete(`${match[1]} ${match[2]}`) ? {} : { refusal: 'No such service' };
+  }
+
+  #runRealLine(match: RegExpExecArray | null): { refusal?: string } | undefined {
+    if (!match) return undefined;
+    const [, command, flag, address, real = '', options = ''] = match;
+    const reals = this.#servers.get(`${flag} ${address}`)?.reals;
+    if (!reals) return { refusal: 'Service not defined' };
+    const present = reals.get(real);
+    if (command === '-a') {
+      if (present) return { refusal: 'Destination already exists' };
+      reals.set(real, { options, connections: 0 });
+    } else {
+      if (!present) return { refusal: 'No such destination' };
+      present.options = options;
+    }
+    return {};
+  }
+
+  #deleteReal(match: RegExpExecArray | null): { refusal?: string } | undefined {
+    if (!match) return undefined;
+    const reals = this.#servers.get(`${match[1]} ${match[2]}`)?.reals;
+    if (!reals) return { refusal: 'Service not defined' };
+    return reals.delete(match[3] ?? '') ? {} : { refusal: 'No such destination' };
+  }
+}
+
+function procServer(key: string, { options, reals }: MemoryServer): string {
+  const [flag = '', address = ''] = key.split(' ');
+  const protocol = { '-t': 'TCP', '-u': 'UDP', '--sctp-service': 'SCTP' }[flag] ?? '';
+  const scheduler = /-s (\S+)/.exec(options)?.[1] ?? '';
+  const seconds = /-p (\d+)/.exec(options)?.[1];
+  const persistent = seconds === undefined ? '' : `persistent ${seconds} FFFFFFFF`;
+  const lines = [...reals].map(([real, state]) => {
+    const weight = /-w (\d+)/.exec(state.options)?.[1] ?? '';
+    return `  -> ${hexAddressPort(real).padEnd(22)} Masq    ${weight.padEnd(6)} ${state.connections}          0\n`;
+  });
+  return `${protocol.padEnd(4)} ${hexAddressPort(address)} ${scheduler} ${persistent}\n${lines.join('')}`;
+}
+
+function hexAddressPort(text: string): string {
+  const colon = text.lastIndexOf(':');
+  const [address, port] = [text.slice(0, colon), Number(text.slice(colon + 1))];
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0');
+  if (!address.startsWith('[')) {
+    const bytes = address.split('.').map((byte) => Number(byte).toString(16).toUpperCase().padStart(2, '0'));
+    return `${bytes.join('')}:${hexPort}`;
+  }
+  const [head = '', tail] = address.slice(1, -1).split('::');
+  const groups = (part: string) => (part === '' ? [] : part.split(':'));
+  const [before, after] = [groups(head), groups(tail ?? '')];
+  const zeros = Array<string>(8 - before.length - after.length).fill('0');
+  return `[${[...before, ...zeros, ...after].map((group) => group.padStart(4, '0')).join(':')}]:${hexPort}`;
+}

@@ -1,0 +1,89 @@
+import type { Host } from '../../src/apply/host.ts';
+import type { ToolCall } from '../../src/apply/tool.ts';
+import { fail, succeed } from '../../src/model/result.ts';
+import { MemoryAddresses } from './memory-addresses.ts';
+import { MemoryIpsets } from './memory-ipset.ts';
+import { MemoryIpvs, type ToolAnswer } from './memory-ipvs.ts';
+import { MemoryTables } from './memory-tables.ts';
+
+/** Interface name → its addresses with lengths. */
+export type Links = Readonly<Record<string, readonly string[]>>;
+
+/** A machine whose kernel is in memory. It understands the scripts that the program writes and refuses everything else. */
+export interface MemoryKernel extends Host {
+  readonly ipvs: MemoryIpvs;
+  readonly ipsets: MemoryIpsets;
+  readonly addresses: MemoryAddresses;
+  readonly tables: { readonly IPv4: MemoryTables; readonly IPv6: MemoryTables };
+  /** Files under `/proc/sys` and others, by path. */
+  readonly files: Map<string, string>;
+  /** Every tool that was started, in order. */
+  readonly calls: ToolCall[];
+  /** Tools that are not installed. */
+  readonly missing: Set<string>;
+}
+
+export function memoryKernel(links: Links): MemoryKernel {
+  const ipsets = new MemoryIpsets();
+  const hasSet = (name: string) => ipsets.has(name);
+  const parts = {
+    ipvs: new MemoryIpvs(),
+    ipsets,
+    addresses: new MemoryAddresses(links),
+    tables: { IPv4: new MemoryTables(hasSet), IPv6: new MemoryTables(hasSet) },
+    files: new Map<string, string>(),
+    calls: [] as ToolCall[],
+    missing: new Set<string>(),
+  };
+  return {
+    ...parts,
+    runTool: async (call) => {
+      parts.calls.push(call);
+      const { tool, input = '' } = call;
+      if (parts.missing.has(tool)) return fail({ kind: 'tool-missing', tool });
+      const { stdout, stderr, exitCode } = answer(parts, call);
+      if (exitCode === 0 && !(tool === 'ipvsadm' && stderr !== '')) return succeed({ stdout, stderr });
+      return fail({ kind: 'tool-refused', tool, exitCode, stderr, script: input });
+    },
+    readText: async (path) => {
+      const text = path === '/proc/net/ip_vs' ? parts.ipvs.proc() : parts.files.get(path);
+      return text === undefined ? fail({ kind: 'file-failed', path, code: 'ENOENT' }) : succeed(text);
+    },
+    writeText: async (path, text) => {
+      parts.files.set(path, text);
+      return succeed(undefined);
+    },
+  };
+}
+
+type Parts = Pick<MemoryKernel, 'ipvs' | 'ipsets' | 'addresses' | 'tables'>;
+
+function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer & { readonly stdout: string } {
+  const printed = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
+  const ran = (result: ToolAnswer) => ({ stdout: '', ...result });
+  const { ipvs, ipsets, addresses, tables } = kernel;
+  switch ([tool, ...args].join(' ')) {
+    case 'ipvsadm -R':
+      return ran(ipvs.restore(input));
+    case 'ipvsadm -Sn':
+      return printed(ipvs.save());
+    case 'ipset -exist restore':
+      return ran(ipsets.restore(input));
+    case 'ipset save':
+      return printed(ipsets.save());
+    case 'ip -force -batch -':
+      return ran(addresses.batch(input));
+    case 'ip -json address show':
+      return printed(addresses.show());
+    case 'iptables-restore -w 5 --noflush':
+      return ran(tables.IPv4.restore(input));
+    case 'ip6tables-restore -w 5 --noflush':
+      return ran(tables.IPv6.restore(input));
+    case 'iptables-save':
+      return printed(tables.IPv4.save());
+    case 'ip6tables-save':
+      return printed(tables.IPv6.save());
+    default:
+      return { stdout: '', stderr: `the memory kernel has no ${[tool, ...args].join(' ')}\n`, exitCode: 127 };
+  }
+}

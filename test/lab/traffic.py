@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Servers and clients in many network namespaces, all in this one process: no fork, no exec, no `ip netns exec`.
+
+Standard input has one JSON object a line, standard output one for each, in the order in which they are done:
+
+  {"id": ID, "request": NAME, ...arguments}   ->   {"id": ID, "value": ...}  or  {"id": ID, "error": TEXT}
+
+  serve     namespace name port                   TCP (HTTP too), UDP and SCTP on that port, both families; each answers
+                                                  "NAME PEER-ADDRESS". The same name and port again changes nothing
+  stop      namespace name                        closes its listeners and connections, on every port
+  ask       TARGET times [source] [patience]      that many exchanges one after another, each on a new connection:
+                                                  {"answers": {TEXT: COUNT}, "troubles": {TROUBLE: COUNT}}
+  open      key TARGET [source] [patience]        one exchange on a connection that is kept (UDP: a local port):
+                                                  [answered, TEXT or TROUBLE]
+  again     key [patience]                        another exchange on it
+  close     key
+  rate      TARGET seconds                        exchanges a second, each on a new connection
+
+TARGET is namespace protocol address port; protocols are tcp, udp, sctp and http. A trouble is refused, reset, timeout,
+closed (by the server, before it answered), forbidden, unreachable, "status NNN", or the system's own words.
+patience is in seconds. The namespace "root" is the one this process was started in.
+"""
+import asyncio
+import collections
+import ctypes
+import errno
+import json
+import os
+import socket
+import sys
+import time
+
+PROTOCOLS = {'tcp': (socket.SOCK_STREAM, socket.IPPROTO_TCP), 'udp': (socket.SOCK_DGRAM, socket.IPPROTO_UDP),
+             'sctp': (socket.SOCK_STREAM, socket.IPPROTO_SCTP)}
+TROUBLES = {errno.ECONNREFUSED: 'refused', errno.ECONNRESET: 'reset', errno.EPIPE: 'reset', errno.EPERM: 'forbidden',
+            errno.EHOSTUNREACH: 'unreachable', errno.ENETUNREACH: 'unreachable'}
+CLONE_NEWNET = 0x40000000
+PATIENCE_SECONDS = 1.5
+
+libc = ctypes.CDLL(None, use_errno=True)
+loop = asyncio.new_event_loop()
+namespaces = {'root': os.open('/proc/self/ns/net', os.O_RDONLY)}
+servers = {}                       # (namespace, name, port) -> Server
+held = {}                          # key -> (protocol, socket)
+running = set()
+
+
+class Trouble(Exception):
+    """What became of an exchange that had no answer."""
+
+
+class Server:
+    def __init__(self):
+        self.sockets, self.tasks = set(), set()
+
+    def start(self, opened, coroutine):
+        self.sockets.add(opened)
+        task = start(coroutine)
+        self.tasks.add(task)
+        task.add_done_callback(lambda _: self.forget(task, opened))
+
+    def forget(self, task, opened):
+        self.tasks.discard(task)
+        self.sockets.discard(opened)
+        opened.close()
+
+    async def stop(self):
+        tasks = list(self.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def start(coroutine):
+    task = loop.create_task(coroutine)
+    running.add(task)
+    task.add_done_callback(running.discard)
+    return task
+
+
+def make_socket(namespace, protocol, family):
+    """A socket belongs for life to the namespace its thread was in when it was made."""
+    if namespace not in namespaces:
+        if not os.path.exists(f'/run/netns/{namespace}'):
+            raise LookupError(f'there is no namespace {namespace}')
+        namespaces[namespace] = os.open(f'/run/netns/{namespace}', os.O_RDONLY)
+    if libc.setns(namespaces[namespace], CLONE_NEWNET):
+        raise RuntimeError(f'setns {namespace}: {os.strerror(ctypes.get_errno())}')
+    made = socket.socket(family, *PROTOCOLS['tcp' if protocol == 'http' else protocol])
+    made.setblocking(False)
+    return made
+
+
+# --- servers
+
+async def serve(namespace, name, port):
+    key = (namespace, name, port)
+    if key in servers:
+        return
+    server = servers[key] = Server()
+    try:
+        for protocol in PROTOCOLS:
+            listener = listen(namespace, protocol, port)
+            serving = serve_datagrams if protocol == 'udp' else serve_streams
+            server.start(listener, serving(server, listener, name))
+    except Exception:
+        await servers.pop(key).stop()
+        raise
+
+
+def listen(namespace, protocol, port):
+    listener = make_socket(namespace, protocol, socket.AF_INET6)
+    try:
+        listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        if protocol == 'udp':
+            listener.bind(('::', port))
+        else:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(('::', port))
+            listener.listen(128)
+        return listener
+    except OSError:
+        listener.close()
+        raise
+
+
+async def stop(namespace, name):
+    for key in [key for key in servers if key[:2] == (namespace, name)]:
+        await servers.pop(key).stop()
+
+
+async def serve_streams(server, listener, name):
+    while True:
+        connection, peer = await loop.sock_accept(listener)
+        server.start(connection, serve_stream(connection, name, peer))
+
+
+async def serve_stream(connection, name, peer):
+    try:
+        while request := await loop.sock_recv(connection, 4096):
+            await loop.sock_sendall(connection, reply(name, peer, request))
+            if request.startswith(b'GET '):
+                return
+    except OSError:
+        pass
+
+
+async def serve_datagrams(_server, listener, name):
+    while True:
+        request, peer = await loop.sock_recvfrom(listener, 4096)
+        try:
+            await loop.sock_sendto(listener, reply(name, peer, request), peer)
+        except OSError:
+            pass
+
+
+def reply(name, peer, request):
+    text = f'{name} {peer[0].removeprefix("::ffff:")}\n'.encode()
+    if not request.startswith(b'GET '):
+        return text
+    return b'HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%b' % (len(text), text)
+
+
+# --- clients
+
+async def connect(namespace, protocol, address, port, source=None):
+    client = make_socket(namespace, protocol, socket.AF_INET6 if ':' in address else socket.AF_INET)
+    try:
+        if source:
+            client.bind((source, 0))
+        await loop.sock_connect(client, (address, port))
+        return client
+    except BaseException:
+        client.close()
+        raise
+
+
+async def exchange(protocol, client):
+    if protocol == 'http':
+        return await exchange_http(client)
+    await loop.sock_sendall(client, b'hello\n')
+    answer = await loop.sock_recv(client, 4096)
+    if not answer:
+        raise Trouble('closed')
+    return answer.decode().strip()
+
+
+async def exchange_http(client):
+    await loop.sock_sendall(client, b'GET / HTTP/1.0\r\n\r\n')
+    response = b''
+    while part := await loop.sock_recv(client, 65536):
+        response += part
+    if not response:
+        raise Trouble('closed')
+    head, _, body = response.partition(b'\r\n\r\n')
+    status = head.split(b' ', 2)[1].decode() if head.startswith(b'HTTP/1.') else 'missing'
+    if status != '200':
+        raise Trouble(f'status {status}')
+    return body.decode().strip()
+
+
+async def exchange_once(namespace, protocol, address, port, source=None):
+    with await connect(namespace, protocol, address, port, source) as client:
+        return await exchange(protocol, client)
+
+
+async def outcome(attempt, patience=PATIENCE_SECONDS):
+    """Whether it was answered, and the answer or the trouble."""
+    try:
+        return True, await asyncio.wait_for(attempt, patience)
+    except asyncio.TimeoutError:
+        return False, 'timeout'
+    except Trouble as trouble:
+        return False, str(trouble)
+    except OSError as error:
+        return False, TROUBLES.get(error.errno, str(error))
+
+
+async def ask(times, patience=PATIENCE_SECONDS, **target):
+    answers, troubles = collections.Counter(), collections.Counter()
+    for _ in range(times):
+        answered, text = await outcome(exchange_once(**target), patience)
+        (answers if answered else troubles)[text] += 1
+    return {'answers': answers, 'troubles': troubles}
+
+
+async def open_(key, protocol, patience=PATIENCE_SECONDS, **target):
+    async def attempt():
+        held[key] = protocol, await connect(protocol=protocol, **target)
+        return await exchange(*held[key])
+    return await outcome(attempt(), patience)
+
+
+async def again(key, patience=PATIENCE_SECONDS):
+    return await outcome(exchange(*held[key]), patience) if key in held else (False, 'closed')
+
+
+async def close(key):
+    if key in held:
+        held.pop(key)[1].close()
+
+
+async def rate(seconds, **target):
+    answered, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        answered += (await outcome(exchange_once(**target)))[0]
+    return answered / seconds
+
+
+REQUESTS = {'serve': serve, 'stop': stop, 'ask': ask, 'open': open_, 'again': again, 'close': close, 'rate': rate}
+
+
+async def answer(id, request, **arguments):
+    try:
+        result = {'value': await REQUESTS[request](**arguments)}
+    except Exception as error:                                   # its asker is told, the others go on
+        result = {'error': f'{request}: {error!r}'}
+    print(json.dumps({'id': id, **result}), flush=True)
+
+
+async def main():
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        start(answer(**json.loads(line)))
+
+
+loop.run_until_complete(main())
+os._exit(0)

@@ -1,0 +1,169 @@
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { requireLab } from './in-lab.ts';
+
+export type TrafficProtocol = 'tcp' | 'udp' | 'sctp' | 'http';
+
+export interface Target {
+  /** Namespace of the client. */
+  readonly from: string;
+  readonly protocol: TrafficProtocol;
+  readonly address: string;
+  readonly port: number;
+  /** Address to bind first, where the namespace has several. */
+  readonly source?: string;
+  /** How long to wait for one answer, default 1500; a dropped packet costs all of it. */
+  readonly patienceMs?: number;
+}
+
+/** Counts by text. Together they add up to the exchanges asked for. */
+export interface Replies {
+  /** By 'NAME PEER': the server that answered, and the client's address as it saw it. */
+  readonly answers: ReadonlyMap<string, number>;
+  /** By what happened instead: refused, reset, timeout, closed, forbidden, unreachable, 'status 503', or the system's words. */
+  readonly troubles: ReadonlyMap<string, number>;
+}
+
+export interface Connection {
+  /** The first exchange's 'NAME PEER', or its trouble as in `Replies`. */
+  readonly first: string;
+  /** One more exchange on the same connection; for UDP, from the same local port. Not for http. */
+  again(patienceMs?: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Servers and clients in any namespace of the lab, all in one helper process. Requests may overlap. */
+export interface Traffic {
+  /** Answers on TCP, HTTP, UDP and SCTP of this port, both families, until stopped; asking for it again changes nothing. */
+  serve(namespace: string, name: string, port: number): Promise<void>;
+  /** Closes the server's listeners and connections on all its ports; one that does not exist is fine. */
+  stopServing(namespace: string, name: string): Promise<void>;
+  /** `times` exchanges (default 1) one after another, each on a new connection. */
+  ask(target: Target & { readonly times?: number }): Promise<Replies>;
+  open(target: Target): Promise<Connection>;
+  /** Answered exchanges a second, each on a new connection. */
+  rate(target: Target & { readonly seconds: number }): Promise<number>;
+  /** Ends the helper process, and with it every server and connection. */
+  end(): Promise<void>;
+}
+
+const HELPER = fileURLToPath(new URL('traffic.py', import.meta.url));
+
+/** Starts the helper process. Throws outside hack/lab.sh. */
+export function startTraffic(): Traffic {
+  requireLab();
+  const { request, end } = startHelper();
+  let connections = 0;
+
+  const exchange = async (name: string, args: object): Promise<string> => {
+    const [, text] = (await request(name, args)) as [boolean, string];
+    return text;
+  };
+  return {
+    serve: async (namespace, name, port) => {
+      await request('serve', { namespace, name, port });
+    },
+    stopServing: async (namespace, name) => {
+      await request('stop', { namespace, name });
+    },
+    ask: async ({ times = 1, ...target }) => {
+      const value = (await request('ask', {
+        times,
+        ...targetArguments(target),
+        ...patience(target.patienceMs),
+      })) as Counts;
+      return { answers: toMap(value.answers), troubles: toMap(value.troubles) };
+    },
+    open: async (target) => {
+      connections += 1;
+      const key = connections;
+      const first = await exchange('open', { key, ...targetArguments(target), ...patience(target.patienceMs) });
+      return {
+        first,
+        again: (patienceMs) => exchange('again', { key, ...patience(patienceMs) }),
+        close: async () => {
+          await request('close', { key });
+        },
+      };
+    },
+    rate: async ({ seconds, ...target }) => (await request('rate', { seconds, ...targetArguments(target) })) as number,
+    end,
+  };
+}
+
+/** Counts by server name alone. */
+export function countByServer({ answers }: Replies): ReadonlyMap<string, number> {
+  return countBy(answers, (answer) => answer.split(' ')[0] ?? '');
+}
+
+/** Counts by the client's address as the servers saw it. */
+export function countByPeer({ answers }: Replies): ReadonlyMap<string, number> {
+  return countBy(answers, (answer) => answer.split(' ')[1] ?? '');
+}
+
+interface Counts {
+  readonly answers: Readonly<Record<string, number>>;
+  readonly troubles: Readonly<Record<string, number>>;
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Helper {
+  request(name: string, args: object): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+function startHelper(): Helper {
+  const started = execa('/usr/bin/python3', [HELPER], { reject: false, stderr: 'inherit', buffer: false });
+  const waiting = new Map<number, Waiting>();
+  let last = 0;
+  let ended = false;
+
+  createInterface({ input: started.stdout }).on('line', (line) => {
+    const { id, value, error } = JSON.parse(line) as { id: number; value?: unknown; error?: string };
+    const asker = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) asker?.resolve(value);
+    else asker?.reject(new Error(`traffic helper: ${error}`));
+  });
+  void started.then(() => {
+    ended = true;
+    for (const { reject } of waiting.values()) reject(new Error('the traffic helper has ended'));
+    waiting.clear();
+  });
+  return {
+    request: (name, args) =>
+      new Promise((resolve, reject) => {
+        if (ended) return reject(new Error('the traffic helper has ended'));
+        last += 1;
+        waiting.set(last, { resolve, reject });
+        started.stdin.write(`${JSON.stringify({ id: last, request: name, ...args })}\n`);
+      }),
+    end: async () => {
+      started.stdin.end();
+      await started;
+    },
+  };
+}
+
+function targetArguments({ from, protocol, address, port, source }: Target): object {
+  return { namespace: from, protocol, address, port, ...(source === undefined ? {} : { source }) };
+}
+
+function patience(patienceMs: number | undefined): object {
+  return patienceMs === undefined ? {} : { patience: patienceMs / 1000 };
+}
+
+function toMap(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  return new Map(Object.entries(counts));
+}
+
+function countBy(counts: ReadonlyMap<string, number>, key: (text: string) => string): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const [text, count] of counts) sums.set(key(text), (sums.get(key(text)) ?? 0) + count);
+  return sums;
+}
