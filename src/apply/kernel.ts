@@ -3,7 +3,15 @@ import type { InterfaceAddresses } from '../model/node-view.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import type { Host } from './host.ts';
-import { describeReadError, observedOf, type Readings, type ReadError, readIpvs, readKernel, withObserved } from './read-kernel.ts';
+import {
+  describeReadError,
+  observedOf,
+  type ReadError,
+  type Readings,
+  readIpvs,
+  readKernel,
+  withObserved,
+} from './read-kernel.ts';
 import { describeToolError, type ToolCall } from './tool.ts';
 
 /** Which tool reads a script on its standard input. */
@@ -51,7 +59,9 @@ export class Kernel {
     if (!ipvs.ok) return fail(unreadable(ipvs.error));
     const known = this.#known && { ...this.#known, ipvs: ipvs.value };
     const observed = known && observedOf(known, family);
-    return observed ? succeed(observed) : fail({ during: READING, message: `${family} is not programmed on this node` });
+    return observed
+      ? succeed(observed)
+      : fail({ during: READING, message: `${family} is not programmed on this node` });
   }
 
   async run(

@@ -16,10 +16,7 @@ import type { Host } from './host.ts';
 import { describeToolError, type FileError, type Tool, type ToolError } from './tool.ts';
 
 /** Why the kernel could not be read: a tool or file failed, or it printed what we do not understand. */
-export type ReadError =
-  | ToolError
-  | FileError
-  | { readonly kind: 'not-understood'; readonly source: string };
+export type ReadError = ToolError | FileError | { readonly kind: 'not-understood'; readonly source: string };
 
 /** What the kernel holds, both families together; each part is as old as its last reading. */
 export interface Readings {

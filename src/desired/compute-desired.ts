@@ -102,7 +102,11 @@ function joinServers(parts: ReadonlyMap<ServicePortKey, ServicePart>) {
 
 function collision(frontend: VirtualServerKey, one: ServicePortKey, other: ServicePortKey): Problem {
   const [winner, loser] = one < other ? [one, other] : [other, one];
-  return { object: `Service ${loser}`, field: '', message: `${frontend} is also claimed by ${winner}, which is served` };
+  return {
+    object: `Service ${loser}`,
+    field: '',
+    message: `${frontend} is also claimed by ${winner}, which is served`,
+  };
 }
 
 /** All sets of the family with their entries; every bound address stands in the set that guards the dummy interface. */

@@ -28,7 +28,12 @@ export interface Frontend {
  * Source: kubernetes/kubernetes pkg/proxy/ipvs/proxier.go
  */
 export function frontends(port: ServicePort, node: NodeInputs): readonly Frontend[] {
-  return [clusterFrontend(port), ...externalFrontends(port, node), ...loadBalancerFrontends(port, node), ...nodePortFrontends(port, node)];
+  return [
+    clusterFrontend(port),
+    ...externalFrontends(port, node),
+    ...loadBalancerFrontends(port, node),
+    ...nodePortFrontends(port, node),
+  ];
 }
 
 function clusterFrontend(port: ServicePort): Frontend {

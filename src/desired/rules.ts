@@ -1,8 +1,8 @@
 import { type SetId, setComment, setName } from '../kernel/ipset/definitions.ts';
 import { type Match, type Rule, renderRule, type Target } from '../kernel/iptables/rule.ts';
 import type { Jump, RuleText, WantedTables } from '../kernel/iptables/state.ts';
-import type { Family } from '../net/family.ts';
 import { type Cidr, parseCidr } from '../net/cidr.ts';
+import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import type { Port } from '../net/port.ts';
 import type { Protocol } from '../net/protocol.ts';
@@ -145,10 +145,7 @@ function forwardRules({ mark }: RuleInputs): readonly Rule[] {
   const comment = (text: string): Match => ({ kind: 'comment', text });
   return [
     rule([comment('kubernetes forwarding rules'), { kind: 'mark', mark, negated: false }], ACCEPT),
-    rule(
-      [comment('kubernetes forwarding conntrack rule'), { kind: 'state', states: 'RELATED,ESTABLISHED' }],
-      ACCEPT,
-    ),
+    rule([comment('kubernetes forwarding conntrack rule'), { kind: 'state', states: 'RELATED,ESTABLISHED' }], ACCEPT),
   ];
 }
 

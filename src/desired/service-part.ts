@@ -97,7 +97,9 @@ function sourceRangeEntries(address: IpAddress, port: ServicePort, node: NodeInp
 }
 
 function nodeIsInRanges(port: ServicePort, { primaryAddress }: NodeInputs): boolean {
-  return primaryAddress !== undefined && port.loadBalancerSourceRanges.some((range) => cidrContains(range, primaryAddress));
+  return (
+    primaryAddress !== undefined && port.loadBalancerSourceRanges.some((range) => cidrContains(range, primaryAddress))
+  );
 }
 
 /** A node port that has no address to be served on takes the health check port with it. */

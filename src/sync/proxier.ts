@@ -1,6 +1,7 @@
 import type { ProxySettings } from '../desired/settings.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { ClusterNode, InterfaceAddresses, NodeView } from '../model/node-view.ts';
+import { same } from '../model/same.ts';
 import type { Service } from '../model/service.ts';
 import type { Family } from '../net/family.ts';
 import { Tracker } from '../tracking/tracker.ts';
@@ -58,9 +59,11 @@ export class Proxier {
     return this.#families.map(({ tracker }) => tracker.recordSlice(previous, current)).includes(true);
   }
 
-  /** The own Node as the API has it; the last one known stays in force when it is deleted. */
-  recordNode(node: ClusterNode): void {
+  /** The own Node as the API has it; the last one known stays in force when it is deleted. True when a pass is needed. */
+  recordNode(node: ClusterNode): boolean {
+    const changed = !same(this.#node, node);
     this.#node = node;
+    return changed;
   }
 
   /** The next pass reads the kernel anew whatever it is asked for. */

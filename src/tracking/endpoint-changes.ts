@@ -1,9 +1,9 @@
 import type { Endpoint } from '../model/endpoint.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { ServiceName, ServicePortKey } from '../model/names.ts';
+import { same } from '../model/same.ts';
 import type { Family } from '../net/family.ts';
 import { type EndpointsMap, mergeSlices } from './merge-slices.ts';
-import { same } from '../model/same.ts';
 
 interface SlicesOfService {
   readonly applied: Map<string, EndpointSlice>;

@@ -1,8 +1,8 @@
 import type { ServiceName, ServicePortKey } from '../model/names.ts';
+import { same } from '../model/same.ts';
 import type { Service } from '../model/service.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import type { Family } from '../net/family.ts';
-import { same } from '../model/same.ts';
 import { type ServicePortMap, servicePorts } from './service-ports.ts';
 
 interface PendingChange {

@@ -15,9 +15,12 @@ export type ServicePortMap = ReadonlyMap<ServicePortKey, ServicePort>;
  */
 export function servicePorts(service: Service, family: Family): ServicePortMap | undefined {
   const clusterIP = service.clusterIPs[family];
-  if (service.clusterIP === undefined || service.clusterIP === 'None' || service.type === 'ExternalName') return undefined;
+  if (service.clusterIP === undefined || service.clusterIP === 'None' || service.type === 'ExternalName')
+    return undefined;
   if (clusterIP === undefined) return undefined;
-  return new Map(service.ports.map((spec) => servicePort(service, spec, clusterIP, family)).map((port) => [port.key, port]));
+  return new Map(
+    service.ports.map((spec) => servicePort(service, spec, clusterIP, family)).map((port) => [port.key, port]),
+  );
 }
 
 function servicePort(service: Service, spec: ServicePortSpec, clusterIP: IpAddress, family: Family): ServicePort {

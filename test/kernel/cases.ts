@@ -30,20 +30,20 @@ export interface Expectation {
   readonly ipset?: Readonly<Record<string, readonly string[]>>;
   /** Parts of rules that must be there. */
   readonly iptables?: readonly { readonly table: string; readonly chain: string; readonly has: string }[];
-  readonly healthChecks?: readonly { readonly port: number; readonly service: string; readonly localEndpoints: number }[];
+  readonly healthChecks?: readonly {
+    readonly port: number;
+    readonly service: string;
+    readonly localEndpoints: number;
+  }[];
   /** Real servers that may be absent, or present with weight 0; from this step on. */
   readonly gracefullyRemoved?: readonly string[];
 }
 
-/** Folders of vectors that the program has to pass by now; all of those in `CASES_DIR` when that is given. */
-const FOLDERS = ['clusterip', 'nodeport', 'protocols', 'endpointslices'];
-
 /** The vectors of the project, or those in the folder that `CASES_DIR` names, sorted by folder and file. */
 export function loadCases(): readonly { readonly path: string; readonly content: Case }[] {
-  const given = process.env['CASES_DIR'];
-  const top = given ?? join(import.meta.dirname, '../cases');
+  const top = process.env['CASES_DIR'] ?? join(import.meta.dirname, '../cases');
   const files = readdirSync(top, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.yaml') && (given !== undefined || FOLDERS.includes(path.split('/')[0] ?? '')))
+    .filter((path) => path.endsWith('.yaml'))
     .sort();
   const cases = files
     .map((path) => ({ path, content: parse(readFileSync(join(top, path), 'utf8')) as Case }))

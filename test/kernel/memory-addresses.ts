@@ -47,7 +47,8 @@ export class MemoryAddresses {
       this.#links.set(link, new Set());
       return undefined;
     }
-    const [, command, address = '', device = ''] = /^address (replace|delete) (\S+\/(?:32|128)) dev (\S+)$/.exec(line) ?? [];
+    const [, command, address = '', device = ''] =
+      /^address (replace|delete) (\S+\/(?:32|128)) dev (\S+)$/.exec(line) ?? [];
     const addresses = this.#links.get(device);
     if (command === undefined) return `Command "${line}" is unknown`;
     if (!addresses) return `Cannot find device "${device}"`;

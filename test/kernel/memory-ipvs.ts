@@ -30,7 +30,8 @@ export class MemoryIpvs {
     for (const line of script.split('\n')) {
       if (line === '') continue;
       const refusal = this.#runLine(line);
-      if (refusal === 'unparsable') return { stderr: `${[...refusals, `cannot parse: ${line}`].join('\n')}\n`, exitCode: 2 };
+      if (refusal === 'unparsable')
+        return { stderr: `${[...refusals, `cannot parse: ${line}`].join('\n')}\n`, exitCode: 2 };
       if (refusal !== undefined) refusals.push(refusal);
       exitCode = refusal === undefined ? 0 : 255;
     }

@@ -32,7 +32,8 @@ export class MemoryTables {
         table = undefined;
       } else {
         const refusal = table === undefined ? 'no table' : this.#runLine(line, chains);
-        if (refusal !== undefined) return { stderr: `iptables-restore: line ${index + 1} failed: ${refusal}: ${line}\n`, exitCode: 2 };
+        if (refusal !== undefined)
+          return { stderr: `iptables-restore: line ${index + 1} failed: ${refusal}: ${line}\n`, exitCode: 2 };
       }
     }
     return table === undefined ? { stderr: '', exitCode: 0 } : { stderr: 'COMMIT expected\n', exitCode: 1 };
@@ -42,7 +43,9 @@ export class MemoryTables {
   save(): string {
     return [...this.#tables]
       .map(([table, chains]) => {
-        const heads = [...chains.keys()].map((name) => `:${name} ${BUILT_IN[table]?.includes(name) ? 'ACCEPT' : '-'} [0:0]\n`);
+        const heads = [...chains.keys()].map(
+          (name) => `:${name} ${BUILT_IN[table]?.includes(name) ? 'ACCEPT' : '-'} [0:0]\n`,
+        );
         const rules = [...chains].flatMap(([name, list]) => list.map((rule) => `-A ${name} ${rule}\n`));
         return `# Generated\n*${table}\n${heads.join('')}${rules.join('')}COMMIT\n# Completed\n`;
       })

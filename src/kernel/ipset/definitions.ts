@@ -18,18 +18,10 @@ export interface SetDefinition {
  * Source: kubernetes/kubernetes pkg/proxy/ipvs/ipset.go, proxier.go
  */
 const DEFINITIONS = [
-  define(
-    'LOOP-BACK',
-    'hash:ip,port,ip',
-    'Kubernetes endpoints dst ip:port, source ip for solving hairpin purpose',
-  ),
+  define('LOOP-BACK', 'hash:ip,port,ip', 'Kubernetes endpoints dst ip:port, source ip for solving hairpin purpose'),
   define('CLUSTER-IP', 'hash:ip,port', 'Kubernetes service cluster ip + port for masquerade purpose'),
   define('EXTERNAL-IP', 'hash:ip,port', 'Kubernetes service external ip + port for masquerade and filter purpose'),
-  define(
-    'EXTERNAL-IP-LOCAL',
-    'hash:ip,port',
-    'Kubernetes service external ip + port with externalTrafficPolicy=local',
-  ),
+  define('EXTERNAL-IP-LOCAL', 'hash:ip,port', 'Kubernetes service external ip + port with externalTrafficPolicy=local'),
   define('LOAD-BALANCER', 'hash:ip,port', 'Kubernetes service lb portal'),
   define(
     'LOAD-BALANCER-FW',

@@ -67,8 +67,5 @@ export function applyIpsetSteps(state: IpsetState, steps: readonly IpsetStep[]):
 }
 
 function createsFirst(steps: readonly IpsetStep[]): IpsetStep[] {
-  return [
-    ...steps.filter(({ kind }) => kind === 'create-set'),
-    ...steps.filter(({ kind }) => kind !== 'create-set'),
-  ];
+  return [...steps.filter(({ kind }) => kind === 'create-set'), ...steps.filter(({ kind }) => kind !== 'create-set')];
 }

@@ -1,0 +1,109 @@
+import type { SysctlSetting } from '../kernel/sysctl/state.ts';
+import { wantedSysctls } from '../kernel/sysctl/wanted.ts';
+import { fail, type Result, succeed } from '../model/result.ts';
+import { FAMILIES, type Family } from '../net/family.ts';
+import type { Host } from './host.ts';
+import { describeToolError, type FileError, type Tool, type ToolError } from './tool.ts';
+
+/** What the node can do. */
+export interface NodeAbilities {
+  /** Families that it has tools and a kernel for; never empty. */
+  readonly families: readonly Family[];
+  /** Whether its iptables knows `--random-fully` (1.6.2 and later). */
+  readonly randomFully: boolean;
+  /** `uname -r` */
+  readonly kernelRelease: string;
+}
+
+export interface IpvsTimeouts {
+  readonly tcpTimeoutMs: number;
+  readonly tcpFinTimeoutMs: number;
+  readonly udpTimeoutMs: number;
+}
+
+/** What stands in the way of running on this node, a line each for a person. */
+export type NodeTroubles = readonly string[];
+
+/** Looks for the tools and the families, changing nothing. Every missing tool is named at once. */
+export async function examineNode(host: Host): Promise<Result<NodeAbilities, NodeTroubles>> {
+  const ask = (tool: Tool, args: readonly string[]) => host.runTool({ tool, args, timeoutMs: TIMEOUT_MS });
+  const [release, hasIpv6, iptables, ip6tables, ...others] = await Promise.all([
+    host.readText('/proc/sys/kernel/osrelease'),
+    host.readText('/proc/net/if_inet6'),
+    ask('iptables', ['--version']),
+    ask('ip6tables', ['--version']),
+    ask('ipvsadm', ['--version']),
+    ask('ipset', ['--version']),
+    ask('ip', ['-Version']),
+  ]);
+  const troubles = others.flatMap((asked) =>
+    asked.ok || !isFatal(asked.error) ? [] : [describeToolError(asked.error)],
+  );
+  if (!release.ok) troubles.push(describeToolError(release.error));
+  const usable = { IPv4: iptables.ok, IPv6: ip6tables.ok && hasIpv6.ok };
+  const families = FAMILIES.filter((family) => usable[family]);
+  if (families.length === 0 && !iptables.ok) troubles.push(describeToolError(iptables.error));
+  if (troubles.length > 0 || !release.ok) return fail(troubles);
+  const version = /v(\d+)\.(\d+)\.(\d+)/.exec(iptables.ok ? iptables.value.stdout : '');
+  const [major = 0, minor = 0, patch = 0] = (version ?? []).slice(1).map(Number);
+  const randomFully = major > 1 || (major === 1 && (minor > 6 || (minor === 6 && patch >= 2)));
+  return succeed({ families, randomFully, kernelRelease: release.value.trim() });
+}
+
+/** What was done to the node before the first pass. */
+export interface NodePreparation {
+  readonly written: readonly SysctlSetting[];
+  /** Things that went wrong and do not stand in the way. */
+  readonly warnings: readonly string[];
+}
+
+/** Loads IPVS and writes the settings that differ from what is wanted. A required setting that cannot be written stops it. */
+export async function prepareNode(
+  host: Host,
+  kernelRelease: string,
+  strictArp: boolean,
+  timeouts: IpvsTimeouts,
+): Promise<Result<NodePreparation, NodeTroubles>> {
+  const warnings: string[] = [];
+  const written: SysctlSetting[] = [];
+  const troubles: string[] = [];
+  const present = await host.readText('/proc/net/ip_vs');
+  if (!present.ok) {
+    const loaded = await host.runTool({ tool: 'modprobe', args: ['-va', 'ip_vs'], timeoutMs: TIMEOUT_MS });
+    if (!loaded.ok) warnings.push(describeToolError(loaded.error));
+    const again = await host.readText('/proc/net/ip_vs');
+    if (!again.ok) return fail([...warnings, 'the kernel has no IPVS: module ip_vs is not loaded and could not be']);
+  }
+  for (const setting of wantedSysctls(kernelRelease, strictArp)) {
+    const done = await writeSetting(host, setting);
+    if (done === 'written') written.push(setting);
+    else if (done !== 'as-wanted') (setting.need === 'required' ? troubles : warnings).push(done.message);
+  }
+  if (troubles.length > 0) return fail(troubles);
+  const seconds = [timeouts.tcpTimeoutMs, timeouts.tcpFinTimeoutMs, timeouts.udpTimeoutMs].map(
+    (ms) => `${Math.floor(ms / 1000)}`,
+  );
+  if (seconds.some((value) => value !== '0')) {
+    const set = await host.runTool({ tool: 'ipvsadm', args: ['--set', ...seconds], timeoutMs: TIMEOUT_MS });
+    if (!set.ok) warnings.push(`IPVS timeouts are as before: ${describeToolError(set.error)}`);
+  }
+  return succeed({ written, warnings });
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** A tool that is there but does not like the question is good enough. */
+function isFatal(error: ToolError): boolean {
+  return error.kind !== 'tool-refused';
+}
+
+async function writeSetting(
+  host: Host,
+  { path, value }: SysctlSetting,
+): Promise<'written' | 'as-wanted' | { message: string }> {
+  const file = `/proc/sys/${path}`;
+  const current = await host.readText(file);
+  if (current.ok && current.value.trim() === value) return 'as-wanted';
+  const done: Result<void, FileError> = await host.writeText(file, value);
+  return done.ok ? 'written' : { message: `${file} could not be set to ${value}: ${done.error.code}` };
+}

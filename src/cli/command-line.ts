@@ -1,0 +1,177 @@
+import yargs, { type Argv, type Options } from 'yargs';
+import { FLAGS, type Flag } from '../config/flags.ts';
+import { suggest } from '../config/suggest.ts';
+import type { ExitCode } from './exit-code.ts';
+import { OUTPUT_FORMS, type OutputForm } from './output.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Configuration flags as given, by name without dashes. */
+export type GivenFlags = Readonly<Record<string, unknown>>;
+
+export interface RunArguments {
+  readonly flags: GivenFlags;
+  readonly mode: 'daemon' | 'dry-run' | 'init-only';
+  readonly form: OutputForm;
+}
+
+export interface RenderArguments {
+  readonly flags: GivenFlags;
+  readonly files: readonly string[];
+  readonly node: string | undefined;
+  /** `eth0=192.168.0.10/24,…`, one text for each time the option was given. */
+  readonly nodeAddresses: readonly string[];
+  readonly form: OutputForm;
+}
+
+/** What the commands do once their arguments are understood. */
+export interface Commands {
+  readonly run: (args: RunArguments) => Promise<ExitCode>;
+  readonly render: (args: RenderArguments) => Promise<ExitCode>;
+}
+
+/** Understands a command line and carries it out. What cannot be understood is one line on stderr and status 2. */
+export async function runCommandLine(
+  words: readonly string[],
+  version: string,
+  commands: Commands,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  let exitCode: ExitCode = 0;
+  const parser = yargs([...words])
+    .scriptName('ipvs-proxier')
+    .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
+    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'strip-aliased': true })
+    .command(
+      ['run', '$0'],
+      'the node daemon',
+      (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN),
+      async (given) => {
+        exitCode = await runCommand(given, version, commands, terminal);
+      },
+    )
+    .command(
+      'render',
+      'print what would be programmed for objects in files',
+      (command) => configOptions(outputOption(command)).options(RENDER_OPTIONS),
+      async (given) => {
+        exitCode = await commands.render(renderArguments(given));
+      },
+    )
+    .strict()
+    .version(false)
+    .help()
+    .alias('h', 'help')
+    .exitProcess(false)
+    .wrap(Math.min(120, process.stdout.columns ?? 100))
+    .fail((message, error) => {
+      throw error ?? new UsageError(message);
+    });
+  try {
+    await parser.parseAsync();
+  } catch (error) {
+    if (!(error instanceof UsageError) && (error as Error).name !== 'YError') throw error;
+    terminal.error(`ipvs-proxier: ${explainUsage((error as Error).message)}; see ipvs-proxier --help`);
+    return 2;
+  }
+  return exitCode;
+}
+
+class UsageError extends Error {}
+
+async function runCommand(
+  given: GivenFlags,
+  version: string,
+  commands: Commands,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (given['version'] !== undefined && given['version'] !== 'false') {
+    await terminal.output(`ipvs-proxier ${version}\n`);
+    return 0;
+  }
+  const missing = NOT_YET.find((name) => given[name] !== undefined && given[name] !== false);
+  if (missing) throw new UsageError(`--${missing} is not part of this version`);
+  const mode = given['init-only'] === true ? 'init-only' : given['dry-run'] === true ? 'dry-run' : 'daemon';
+  return commands.run({ flags: configFlags(given), mode, form: given['output'] as OutputForm });
+}
+
+/** Flags of kube-proxy that are known and cannot be obeyed; silence would be worse than an error. */
+const NOT_YET = ['cleanup', 'write-config-to'];
+
+function renderArguments(given: GivenFlags): RenderArguments {
+  return {
+    flags: configFlags(given),
+    files: given['filename'] as string[],
+    node: given['node'] as string | undefined,
+    nodeAddresses: (given['node-addresses'] as string[] | undefined) ?? [],
+    form: given['output'] as OutputForm,
+  };
+}
+
+function configFlags(given: GivenFlags): GivenFlags {
+  return Object.fromEntries(FLAGS.map(({ name }) => [name, given[name]]).filter(([, value]) => value !== undefined));
+}
+
+function configOptions<T>(command: Argv<T>): Argv<T> {
+  return FLAGS.reduce<Argv<T>>((argv, flag) => argv.option(flag.name, yargsOption(flag)) as Argv<T>, command);
+}
+
+function yargsOption({ name, alias, type, kind, default: shown, description, deprecated }: Flag): Options {
+  return {
+    type: type === 'bool' ? 'boolean' : 'string',
+    ...(alias ? { alias } : {}),
+    describe: deprecated === undefined ? description : `${description} (deprecated: ${deprecated})`,
+    ...(shown === '' || shown === 'false' ? {} : { defaultDescription: shown }),
+    group:
+      kind === 'logging'
+        ? 'Logging:'
+        : name.startsWith('ipvs-')
+          ? 'IPVS:'
+          : kind === 'setting'
+            ? 'Settings:'
+            : 'Process:',
+    requiresArg: type !== 'bool' && type !== 'version',
+  };
+}
+
+function outputOption<T>(command: Argv<T>) {
+  const describe = 'form of what is printed';
+  return command.option('output', { alias: 'o', choices: OUTPUT_FORMS, default: 'script', describe, group: 'Output:' });
+}
+
+const DRY_RUN: Options = {
+  type: 'boolean',
+  describe: 'read the cluster once, print what would be programmed, change nothing',
+  group: 'Output:',
+};
+
+const RENDER_OPTIONS: Readonly<Record<string, Options>> = {
+  filename: {
+    alias: 'f',
+    type: 'string',
+    array: true,
+    demandOption: true,
+    requiresArg: true,
+    describe: 'file, folder or - with Services, EndpointSlices and Nodes',
+    group: 'Input:',
+  },
+  node: { type: 'string', requiresArg: true, describe: 'name of the Node to render for', group: 'Input:' },
+  'node-addresses': {
+    type: 'string',
+    array: true,
+    requiresArg: true,
+    describe: "the node's addresses by interface, e.g. eth0=192.168.0.10/24,fd00::10/64",
+    group: 'Input:',
+  },
+};
+
+function explainUsage(message: string): string {
+  const [first = '', ...rest] = message.split('\n').map((line) => line.trim());
+  const unknown = /^Unknown arguments?: (.+)$/.exec(first)?.[1]?.split(', ') ?? [];
+  if (unknown.length === 0) return [first, ...rest].filter(Boolean).join(' ');
+  const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'output', ...Object.keys(RENDER_OPTIONS)];
+  const explained = unknown.map((name) => {
+    const near = suggest(name, known);
+    return near === undefined ? `unknown argument ${name}` : `unknown option --${name}, did you mean --${near}?`;
+  });
+  return explained.join('; ');
+}

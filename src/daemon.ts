@@ -1,0 +1,152 @@
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import { type Host, systemHost } from './apply/host.ts';
+import { Kernel } from './apply/kernel.ts';
+import { examineNode, type NodeAbilities, prepareNode } from './apply/prepare-node.ts';
+import type { RunArguments } from './cli/command-line.ts';
+import type { ExitCode } from './cli/exit-code.ts';
+import { readConfig } from './cli/read-config.ts';
+import type { Terminal } from './cli/terminal.ts';
+import type { ProxyConfig } from './config/proxy-config.ts';
+import { proxySettings } from './config/proxy-settings.ts';
+import { dryRunCluster } from './dry-run.ts';
+import { openTransport } from './kube/client.ts';
+import type { ApiTransport } from './kube/client-transport.ts';
+import { type ClusterHandler, watchCluster } from './kube/watch-cluster.ts';
+import { describeProblem } from './model/problem.ts';
+import { createLogger } from './observe/logger.ts';
+import { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
+import { systemClock } from './queue/clock.ts';
+import { PassLoop } from './sync/pass-loop.ts';
+import { Proxier } from './sync/proxier.ts';
+
+/** Runs on this machine until `stop` resolves, or until there is nothing more to do. */
+export async function runDaemon(
+  args: RunArguments,
+  version: string,
+  terminal: Terminal,
+  stop: Promise<string>,
+): Promise<ExitCode> {
+  const config = await readConfig(args.flags, terminal);
+  if (!config) return 2;
+  const log = createLogger(config.logging);
+  for (const notice of config.notices) log.warn(notice);
+  if (config.ignoredFlags.length > 0) log.warn({ flags: config.ignoredFlags }, 'flags do not count beside a file');
+  const examined = await examineNode(systemHost);
+  if (!examined.ok) return giveUp(terminal, examined.error);
+  if (args.mode !== 'dry-run') {
+    const prepared = await prepare(systemHost, examined.value, config, log);
+    if (!prepared.ok) return giveUp(terminal, prepared.error);
+    if (args.mode === 'init-only') return 0;
+  }
+  const transport = openTransport({
+    kubeconfig: config.clientConnection.kubeconfig ?? '',
+    master: config.master ?? '',
+    userAgent: `ipvs-proxier/${version}`,
+    clock: systemClock,
+  });
+  if (!transport.ok) return giveUp(terminal, [`${transport.error.source}: ${transport.error.message}`]);
+  const parts = { config, abilities: examined.value, transport: transport.value, nodeName: nodeName(config) };
+  try {
+    return args.mode === 'dry-run'
+      ? await dryRunCluster({ ...parts, host: systemHost, form: args.form, terminal })
+      : await serve({ ...parts, log, version }, stop);
+  } finally {
+    transport.value.close();
+  }
+}
+
+interface ServeParts {
+  readonly config: ProxyConfig;
+  readonly abilities: NodeAbilities;
+  readonly transport: ApiTransport;
+  readonly nodeName: string;
+  readonly log: Logger;
+  readonly version: string;
+}
+
+async function serve(
+  { config, abilities, transport, nodeName, log, version }: ServeParts,
+  stop: Promise<string>,
+): Promise<ExitCode> {
+  const nowMs = () => systemClock.nowMs();
+  const { families, randomFully } = abilities;
+  const kernel = new Kernel(systemHost, families, nowMs);
+  const proxier = new Proxier({ families, nodeName, settings: proxySettings(config, randomFully), kernel, nowMs });
+  const passes = new PassLoop(proxier, log.child({ part: 'sync' }));
+  const runner = new BoundedFrequencyRunner({
+    clock: systemClock,
+    minIntervalMs: config.minSyncPeriodMs,
+    maxIntervalMs: config.syncPeriodMs,
+    run: (reasons) => passes.run(reasons),
+  });
+  const handler = clusterHandler(proxier, runner, log.child({ part: 'kube' }), nodeName);
+  const watch = watchCluster({ transport, nodeName, handler, clock: systemClock, random: Math.random });
+  log.info(
+    { version, node: nodeName, families, behaviour: config.behaviour, scheduler: config.ipvs.scheduler },
+    'started',
+  );
+  watch.start();
+  const why = await Promise.race([stop, runner.finished.then(() => 'the runner ended')]);
+  log.info({ why }, 'stopping; what is programmed stays');
+  await watch.stop();
+  await Promise.race([
+    runner.stop(),
+    new Promise((resolve) => systemClock.after(STOP_PATIENCE_MS, () => resolve(undefined))),
+  ]);
+  return 0;
+}
+
+/** A pass that runs when the process is told to end may finish within this time. */
+const STOP_PATIENCE_MS = 10_000;
+
+function clusterHandler(
+  proxier: Proxier,
+  runner: BoundedFrequencyRunner,
+  log: Logger,
+  nodeName: string,
+): ClusterHandler {
+  let nodeKnown = false;
+  const request = (needed: boolean, reason: string) => {
+    if (needed) runner.request(reason);
+  };
+  return {
+    service: (previous, current) => request(proxier.recordService(previous, current), 'services'),
+    slice: (previous, current) => request(proxier.recordSlice(previous, current), 'endpoints'),
+    node: (_, current) => {
+      if (!current) return log.warn({ node: nodeName }, 'own Node was deleted; what was known of it stays in force');
+      nodeKnown = true;
+      request(proxier.recordNode(current), 'node');
+    },
+    listed: () => {
+      if (!nodeKnown)
+        log.warn({ node: nodeName }, 'own Node is not known to the API server; is --hostname-override needed?');
+      runner.request('start');
+      runner.start();
+    },
+    problem: (problem) => log.warn(describeProblem(problem)),
+    trouble: (resource, message, retryInMs) =>
+      log.warn(
+        { resource, err: message, retryInMs: Math.round(retryInMs) },
+        'the API server cannot be asked; what is programmed stays',
+      ),
+    recovered: (resource) => log.info({ resource }, 'the API server answers again'),
+  };
+}
+
+async function prepare(host: Host, { kernelRelease }: NodeAbilities, config: ProxyConfig, log: Logger) {
+  const prepared = await prepareNode(host, kernelRelease, config.ipvs.strictARP, config.ipvs);
+  if (!prepared.ok) return prepared;
+  for (const warning of prepared.value.warnings) log.warn(warning);
+  for (const { path, value } of prepared.value.written) log.info({ path, value }, 'kernel setting changed');
+  return prepared;
+}
+
+function nodeName(config: ProxyConfig): string {
+  return config.hostnameOverride ?? hostname().trim().toLowerCase();
+}
+
+function giveUp(terminal: Terminal, troubles: readonly string[]): ExitCode {
+  for (const trouble of troubles) terminal.error(`error: ${trouble}`);
+  return 1;
+}

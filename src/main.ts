@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+import packageJson from '../package.json' with { type: 'json' };
+import { runCommandLine } from './cli/command-line.ts';
+import { render } from './cli/render.ts';
+import { processTerminal } from './cli/terminal.ts';
+
+const terminal = processTerminal();
+
+/** Resolves with the name of the first signal that asks the process to end; a second one ends it at once. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1));
+        resolve(signal);
+      });
+    }
+  });
+}
+
+process.exitCode = await runCommandLine(
+  process.argv.slice(2),
+  packageJson.version,
+  {
+    run: async (args) => (await import('./daemon.ts')).runDaemon(args, packageJson.version, terminal, stopSignal()),
+    render: (args) => render(args, terminal),
+  },
+  terminal,
+);

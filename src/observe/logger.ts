@@ -1,0 +1,34 @@
+import { type DestinationStream, destination, type Logger, type LoggerOptions, pino } from 'pino';
+import pretty from 'pino-pretty';
+
+export interface LogSettings {
+  /** `text` is for people, `json` has one object a line. */
+  readonly format: 'text' | 'json';
+  /** kube-proxy's `--v`: 2 and more tell of every change, 4 and more of every endpoint. */
+  readonly verbosity: number;
+}
+
+/** Logs to stderr. Lines are written before the call returns, so that none is lost when the process ends. */
+export function createLogger({ format, verbosity }: LogSettings): Logger {
+  const options: LoggerOptions = {
+    level: verbosity >= 4 ? 'trace' : verbosity >= 2 ? 'debug' : 'info',
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (level) => ({ level }) },
+  };
+  return pino(options, format === 'json' ? destination({ dest: STDERR, sync: true }) : prettyStderr());
+}
+
+const STDERR = 2;
+
+function prettyStderr(): DestinationStream {
+  return pretty({
+    destination: STDERR,
+    sync: true,
+    colorize: process.stderr.isTTY,
+    translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
+    ignore: 'part',
+    messageFormat: '{if part}[{part}] {end}{msg}',
+  });
+}

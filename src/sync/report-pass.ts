@@ -1,0 +1,42 @@
+import type { IpvsStep } from '../kernel/ipvs/diff.ts';
+import type { Plan, PlanPart } from '../plan/plan-sync.ts';
+import type { PassReport } from './proxier.ts';
+
+/** Fields for the one log line of a pass: why it ran, what changed, and how long each tool took. */
+export function passFields(report: PassReport): Readonly<Record<string, unknown>> {
+  return {
+    pass: report.kind,
+    reasons: [...report.reasons].sort(),
+    ms: Math.round(report.tookMs),
+    services: Math.max(0, ...report.families.map(({ changedServices }) => changedServices)),
+    ...countSteps(report),
+    toolMs: toolTimes(report),
+  };
+}
+
+/** True when a tool was started that writes. */
+export function changedAnything(report: PassReport): boolean {
+  return report.families.some(({ runs }) => runs.length > 0);
+}
+
+/** Counts by kind of step, of those that ran; nothing for a kind that does not occur. */
+function countSteps({ families }: PassReport): Readonly<Record<string, number>> {
+  const plans = families.flatMap(({ plan, error }) => (plan && !error ? [plan] : []));
+  const kinds = plans.flatMap((plan: Plan) => plan.parts.flatMap(kindsOf));
+  const counts: Record<string, number> = {};
+  for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+function kindsOf(part: PlanPart): readonly string[] {
+  if (part.tool === 'iptables')
+    return part.changes.map(({ table }) => `${part.family === 'IPv4' ? 'iptables' : 'ip6tables'}-${table}`);
+  return (part.steps as readonly (IpvsStep | { readonly kind: string })[]).map(({ kind }) => kind);
+}
+
+function toolTimes({ families }: PassReport): Readonly<Record<string, number>> {
+  const times: Record<string, number> = {};
+  for (const { tool, tookMs } of families.flatMap(({ runs }) => runs))
+    times[tool] = Math.round((times[tool] ?? 0) + tookMs);
+  return times;
+}

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import type { Host } from '../../src/apply/host.ts';
+import { Kernel } from '../../src/apply/kernel.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { proxySettings } from '../../src/config/proxy-settings.ts';
+import type { HealthCheck } from '../../src/desired/health-checks.ts';
+import { decodeObjects } from '../../src/kube/cluster-objects.ts';
+import { FAMILIES } from '../../src/net/family.ts';
+import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import type { Case, CaseStep, Expectation } from './cases.ts';
+
+/** What a kernel holds, in the words of the vectors. */
+export interface Dump {
+  /** Lines of `ipvsadm -Sn`. */
+  readonly ipvs: readonly string[];
+  /** Addresses on kube-ipvs0. */
+  readonly dummy: readonly string[];
+  readonly sets: ReadonlyMap<string, readonly string[]>;
+  /** Texts of iptables-save and ip6tables-save. */
+  readonly tables: readonly string[];
+}
+
+/** One kernel under test. */
+export interface CaseKernel {
+  readonly host: Host;
+  dump(): Promise<Dump>;
+  /** Tools started since the last call that write. */
+  takeWrites(): readonly string[];
+}
+
+/**
+ * Plays a vector against a kernel, comparing after each step; then a pass without a change, normal and full, which must write nothing.
+ * Throws an assertion at the first difference.
+ */
+export async function runCase(content: Case, kernel: CaseKernel): Promise<void> {
+  const proxier = caseProxier(content, kernel.host);
+  const cluster = new Map<string, unknown>();
+  let before = decodeObjects([]);
+  let graceful: readonly string[] = [];
+  for (const [index, step] of content.steps.entries()) {
+    const label = `step ${index + 1}`;
+    changeCluster(cluster, step);
+    const after = decodeObjects([...cluster.values()]);
+    recordChanges(before.services, after.services, (old, now) => proxier.recordService(old, now));
+    recordChanges(before.slices, after.slices, (old, now) => proxier.recordSlice(old, now));
+    before = after;
+    const report = await proxier.pass('normal', [label]);
+    expect(report.errors, `${label}: errors`).to.deep.equal([]);
+    graceful = [...graceful, ...(step.expect.gracefullyRemoved ?? [])];
+    compare(step.expect, await kernel.dump(), healthChecksOf(report), graceful, label);
+    kernel.takeWrites();
+    for (const kind of ['normal', 'full'] as const) {
+      const again = await proxier.pass(kind, ['nothing']);
+      expect(again.errors, `${label}, ${kind} pass again: errors`).to.deep.equal([]);
+      expect(kernel.takeWrites(), `${label}, ${kind} pass again: tools that write`).to.deep.equal([]);
+    }
+  }
+}
+
+function caseProxier(content: Case, host: Host): Proxier {
+  const file = {
+    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+    kind: 'KubeProxyConfiguration',
+    mode: 'ipvs',
+    ...content.config,
+  };
+  const config = loadConfig({
+    file: { name: `${content.name}: config`, text: stringify(file) },
+    flags: { behaviour: 'kube-proxy' },
+  });
+  if (!config.ok) throw new Error(config.error.map(({ field, message }) => `${field}: ${message}`).join('\n'));
+  const { name, labels, podCIDRs, addresses } = content.node;
+  const [node] = decodeObjects([
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels },
+      spec: { podCIDRs },
+      status: {
+        addresses: (addresses['eth0'] ?? []).map((address) => ({ type: 'InternalIP', address: address.split('/')[0] })),
+      },
+    },
+  ]).nodes;
+  const proxier = new Proxier({
+    families: FAMILIES,
+    nodeName: name,
+    settings: proxySettings(config.value, true),
+    kernel: new Kernel(host, FAMILIES, () => 0),
+    nowMs: () => 0,
+  });
+  if (node) proxier.recordNode(node);
+  return proxier;
+}
+
+function changeCluster(cluster: Map<string, unknown>, step: CaseStep): void {
+  const key = (kind: unknown, namespace: unknown, name: unknown) => `${kind} ${namespace}/${name}`;
+  for (const object of (step.apply ?? []) as { kind: string; metadata: { namespace: string; name: string } }[]) {
+    cluster.set(key(object.kind, object.metadata.namespace, object.metadata.name), object);
+  }
+  for (const { kind, namespace, name } of step.delete ?? []) cluster.delete(key(kind, namespace, name));
+}
+
+function recordChanges<T extends { readonly name: string }>(
+  before: readonly T[],
+  after: readonly T[],
+  record: (old: T | undefined, now: T | undefined) => void,
+): void {
+  const [old, now] = [before, after].map((list) => new Map(list.map((item) => [item.name, item])));
+  for (const [name, item] of now ?? []) record(old?.get(name), item);
+  for (const [name, item] of old ?? []) if (!now?.has(name)) record(item, undefined);
+}
+
+function healthChecksOf(report: PassReport): readonly HealthCheck[] {
+  return report.families.flatMap(({ state }) => state.desired?.healthChecks ?? []);
+}
+
+function compare(
+  wanted: Expectation,
+  dump: Dump,
+  healthChecks: readonly HealthCheck[],
+  graceful: readonly string[],
+  label: string,
+): void {
+  const wantedLines = wanted.ipvs.split('\n').filter(Boolean);
+  const optional = new Set(graceful.map((server) => `-a ${server} -m -w 0`));
+  const lines = dump.ipvs.filter((line) => wantedLines.includes(line) || !optional.has(line));
+  expect([...lines].sort().join('\n'), `${label}: ipvs`).to.equal([...wantedLines].sort().join('\n'));
+  expect([...dump.dummy].sort(), `${label}: dummy`).to.deep.equal([...wanted.dummy].sort());
+  for (const [name, entries] of Object.entries(wanted.ipset ?? {})) {
+    expect([...(dump.sets.get(name) ?? ['no such set'])].sort(), `${label}: ${name}`).to.deep.equal(
+      [...entries].sort(),
+    );
+  }
+  for (const { table, chain, has } of wanted.iptables ?? []) {
+    const rules = dump.tables.flatMap((text) => rulesOf(text, table)).filter((rule) => rule.startsWith(`-A ${chain} `));
+    expect(
+      rules.some((rule) => rule.includes(has)),
+      `${label}: ${table} ${chain} has "${has}":\n${rules.join('\n')}`,
+    ).to.equal(true);
+  }
+  if (wanted.healthChecks) {
+    expect(healthChecks, `${label}: health checks`).to.have.deep.members([...wanted.healthChecks]);
+  }
+}
+
+function rulesOf(text: string, table: string): readonly string[] {
+  const start = text.indexOf(`*${table}\n`);
+  return start < 0 ? [] : text.slice(start, text.indexOf('\nCOMMIT', start)).split('\n');
+}

@@ -1,0 +1,60 @@
+import { execa } from 'execa';
+import type { Host } from '../../src/apply/host.ts';
+import type { ToolCall } from '../../src/apply/tool.ts';
+import { type Case, loadCases } from '../kernel/cases.ts';
+import { type CaseKernel, runCase } from '../kernel/run-case.ts';
+import { requireLab } from './in-lab.ts';
+import { parseAddresses, parseSets } from './kernel-state.ts';
+import { netnsHost } from './netns-host.ts';
+
+const NAMESPACE = 'case';
+
+describe('test/lab/cases', () => {
+  before(requireLab);
+  afterEach(() => execa('ip', ['netns', 'delete', NAMESPACE]));
+
+  for (const { path, content } of loadCases()) {
+    it(`in the real kernel: ${path}`, async () => {
+      await makeNode(content);
+      await runCase(content, realCaseKernel());
+    });
+  }
+});
+
+async function makeNode({ node }: Case): Promise<void> {
+  const links = Object.entries(node.addresses);
+  const lines = [
+    ...links.filter(([link]) => link !== 'lo').map(([link]) => `link add ${link} type dummy`),
+    ...links.map(([link]) => `link set ${link} up`),
+    ...links.flatMap(([link, addresses]) => addresses.map((address) => `address replace ${address} dev ${link}`)),
+  ];
+  await execa('ip', ['netns', 'add', NAMESPACE]);
+  await execa('ip', ['-n', NAMESPACE, '-batch', '-'], { input: ['link set lo up', ...lines].join('\n') });
+}
+
+function realCaseKernel(): CaseKernel {
+  const calls: ToolCall[] = [];
+  const inside = netnsHost(NAMESPACE);
+  const host: Host = {
+    ...inside,
+    runTool: (call) => {
+      calls.push(call);
+      return inside.runTool(call);
+    },
+  };
+  const print = async (...command: string[]) => {
+    return (await execa('nsenter', [`--net=/run/netns/${NAMESPACE}`, ...command])).stdout;
+  };
+  return {
+    host,
+    dump: async () => ({
+      ipvs: (await print('ipvsadm', '-Sn')).split('\n').filter(Boolean),
+      dummy: parseAddresses(await print('ip', '-oneline', 'address', 'show', 'kube-ipvs0')).map((address) =>
+        address.slice(0, address.indexOf('/')),
+      ),
+      sets: parseSets(await print('ipset', 'save')),
+      tables: [await print('iptables-save'), await print('ip6tables-save')],
+    }),
+    takeWrites: () => calls.splice(0).flatMap(({ tool, input }) => (input === undefined ? [] : [tool])),
+  };
+}
