@@ -89,16 +89,20 @@ async function serve(
   watch.start();
   const why = await Promise.race([stop, runner.finished.then(() => 'the runner ended')]);
   log.info({ why }, 'stopping; what is programmed stays');
-  await watch.stop();
-  await Promise.race([
-    runner.stop(),
-    new Promise((resolve) => systemClock.after(STOP_PATIENCE_MS, () => resolve(undefined))),
-  ]);
+  await withPatience(Promise.all([watch.stop(), runner.stop()]));
   return 0;
 }
 
 /** A pass that runs when the process is told to end may finish within this time. */
 const STOP_PATIENCE_MS = 10_000;
+
+/** Waits for the work, but not longer than that. */
+async function withPatience(work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const cancel = systemClock.after(STOP_PATIENCE_MS, () => late.resolve());
+  await Promise.race([work, late.promise]);
+  cancel();
+}
 
 function clusterHandler(
   proxier: Proxier,

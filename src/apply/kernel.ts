@@ -55,10 +55,11 @@ export class Kernel {
       const refreshed = await this.refresh();
       if (!refreshed.ok) return refreshed;
     }
-    const ipvs = await readIpvs(this.#host);
+    const ipvs = await readIpvs(this.#host, this.#known?.ticksPerSecond);
     if (!ipvs.ok) return fail(unreadable(ipvs.error));
-    const known = this.#known && { ...this.#known, ipvs: ipvs.value };
-    const observed = known && observedOf(known, family);
+    const { state, ticksPerSecond } = ipvs.value;
+    this.#known = this.#known && { ...this.#known, ipvs: state, ticksPerSecond };
+    const observed = this.#known && observedOf(this.#known, family);
     return observed
       ? succeed(observed)
       : fail({ during: READING, message: `${family} is not programmed on this node` });

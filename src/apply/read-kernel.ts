@@ -24,6 +24,7 @@ export interface Readings {
   readonly sets: IpsetState;
   readonly interfaces: InterfaceAddresses;
   readonly tables: Readonly<Partial<Record<Family, ReadTables>>>;
+  readonly ticksPerSecond: number | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -31,7 +32,7 @@ const TIMEOUT_MS = 30_000;
 /** Reads everything, the tools side by side. Nothing is changed by it. */
 export async function readKernel(host: Host, families: readonly Family[]): Promise<Result<Readings, ReadError>> {
   const [ipvs, sets, interfaces, ...tables] = await Promise.all([
-    readIpvs(host),
+    readIpvs(host, undefined),
     readTool(host, 'ipset', ['save'], parseIpsetSave),
     readInterfaces(host),
     ...families.map((family) => readTables(host, family)),
@@ -45,25 +46,59 @@ export async function readKernel(host: Host, families: readonly Family[]): Promi
     if (table && !table.ok) return table;
     if (table) byFamily[family] = table.value;
   }
-  return succeed({ ipvs: ipvs.value, sets: sets.value, interfaces: interfaces.value, tables: byFamily });
+  return succeed({
+    ipvs: ipvs.value.state,
+    ticksPerSecond: ipvs.value.ticksPerSecond,
+    sets: sets.value,
+    interfaces: interfaces.value,
+    tables: byFamily,
+  });
+}
+
+/** Virtual servers, and what was learnt on the way of the kernel that holds them. */
+export interface IpvsReading {
+  readonly state: IpvsState;
+  /** Unknown until a persistent virtual server was seen. */
+  readonly ticksPerSecond: number | undefined;
 }
 
 /**
- * Reads the virtual servers without starting a process. Only where a scheduler with flags is in use `ipvsadm` is asked, since the
- * file does not tell flags.
+ * Reads the virtual servers without starting a process. `ipvsadm` is asked only for what the file does not tell: the flags of schedulers
+ * that have some, and once how long a tick of the kernel is.
  */
-export async function readIpvs(host: Host): Promise<Result<IpvsState, ReadError>> {
+export async function readIpvs(host: Host, ticksPerSecond: number | undefined): Promise<Result<IpvsReading, ReadError>> {
   const text = await host.readText(PROC_IPVS);
   if (!text.ok) return text;
-  const state = parseProcIpvs(text.value);
-  if (!state) return fail({ kind: 'not-understood', source: PROC_IPVS });
-  if (![...state.values()].some(({ scheduler }) => SCHEDULERS_WITH_FLAGS.has(scheduler))) return succeed(state);
+  const inTicks = parseProcIpvs(text.value);
+  if (!inTicks) return fail({ kind: 'not-understood', source: PROC_IPVS });
+  const servers = [...inTicks.values()];
+  const lacksFlags = servers.some(({ scheduler }) => SCHEDULERS_WITH_FLAGS.has(scheduler));
+  const lacksTicks = ticksPerSecond === undefined && servers.some(({ persistenceSeconds }) => persistenceSeconds > 0);
+  if (!lacksFlags && !lacksTicks) return succeed({ state: inSeconds(inTicks, ticksPerSecond), ticksPerSecond });
   const saved = await readTool(host, 'ipvsadm', ['-Sn'], parseIpvsSave);
   if (!saved.ok) return saved;
-  const withFlags = [...state].map(([key, server]) => {
+  const ticks = ticksPerSecond ?? learnTicks(inTicks, saved.value);
+  const withFlags = [...inSeconds(inTicks, ticks)].map(([key, server]) => {
     return [key, { ...server, schedulerFlags: saved.value.get(key)?.schedulerFlags }] as const;
   });
-  return succeed(new Map(withFlags));
+  return succeed({ state: new Map(withFlags), ticksPerSecond: ticks });
+}
+
+function inSeconds(inTicks: IpvsState, ticksPerSecond: number | undefined): IpvsState {
+  if (ticksPerSecond === undefined) return inTicks;
+  const converted = [...inTicks].map(([key, server]) => {
+    return [key, { ...server, persistenceSeconds: server.persistenceSeconds / ticksPerSecond }] as const;
+  });
+  return new Map(converted);
+}
+
+/** From a virtual server whose persistence is known both ways. */
+function learnTicks(inTicks: IpvsState, saved: IpvsState): number | undefined {
+  for (const [key, { persistenceSeconds: ticks }] of inTicks) {
+    const seconds = saved.get(key)?.persistenceSeconds ?? 0;
+    if (ticks > 0 && seconds > 0) return ticks / seconds;
+  }
+  return undefined;
 }
 
 export function readInterfaces(host: Host): Promise<Result<InterfaceAddresses, ReadError>> {
@@ -96,6 +131,7 @@ export function withObserved(readings: Readings, after: ObservedState): Readings
   }));
   return {
     ipvs: new Map([...otherServers, ...after.ipvs]),
+    ticksPerSecond: readings.ticksPerSecond,
     sets: after.sets,
     interfaces: after.dummy.exists
       ? new Map(readings.interfaces).set(DUMMY_INTERFACE, [...otherAddresses, ...ownAddresses])

@@ -9,12 +9,10 @@ import type { KubeProxyConfiguration } from './schema.ts';
  * Source: kubernetes/kubernetes pkg/proxy/apis/config/validation/validation.go
  */
 export function checkTogether(config: KubeProxyConfiguration, wrong: readonly FieldProblem[]): readonly FieldProblem[] {
-  return [...checkSyncPeriods(config), ...checkDetectLocal(config), ...checkClusterCidr(config)]
-    .filter(
-      ({ involved }) =>
-        !wrong.some(({ field }) => involved.some((name) => name === field || name.startsWith(`${field}.`))),
-    )
-    .map(({ field, message }) => ({ field, message }));
+  const isWrong = (name: string) => wrong.some(({ field }) => name === field || name.startsWith(`${field}.`));
+  return [...checkSyncPeriods(config), ...checkDetectLocal(config), ...checkClusterCidr(config)].filter(
+    ({ field, because = [] }) => ![field, ...because].some(isWrong),
+  );
 }
 
 /** The CIDRs of the comma-separated text; what is no CIDR is `undefined` in its place. Empty text has none. */
@@ -22,35 +20,27 @@ export function splitClusterCidr(text: string) {
   return text.trim() === '' ? [] : text.split(',').map((part) => parseCidr(part.trim()));
 }
 
-interface Finding extends FieldProblem {
-  readonly involved: readonly string[];
-}
-
-function checkSyncPeriods({ ipvs: { syncPeriod, minSyncPeriod } }: KubeProxyConfiguration): Finding[] {
+function checkSyncPeriods({ ipvs: { syncPeriod, minSyncPeriod } }: KubeProxyConfiguration): FieldProblem[] {
   if (minSyncPeriod <= syncPeriod) return [];
-  const message = `must not be longer than ipvs.syncPeriod, ${formatDuration(syncPeriod)}; got ${formatDuration(minSyncPeriod)}`;
-  return [{ field: 'ipvs.minSyncPeriod', message, involved: ['ipvs.minSyncPeriod', 'ipvs.syncPeriod'] }];
+  const [longest, given] = [formatDuration(syncPeriod), formatDuration(minSyncPeriod)];
+  const message = `must not be longer than ipvs.syncPeriod, ${longest}; got ${given}`;
+  return [{ field: 'ipvs.minSyncPeriod', message, because: ['ipvs.syncPeriod'] }];
 }
 
-function checkDetectLocal({ detectLocalMode, detectLocal }: KubeProxyConfiguration): Finding[] {
-  const needed = { BridgeInterface: 'bridgeInterface', InterfaceNamePrefix: 'interfaceNamePrefix' } as const;
+function checkDetectLocal({ detectLocalMode, detectLocal }: KubeProxyConfiguration): FieldProblem[] {
   if (detectLocalMode !== 'BridgeInterface' && detectLocalMode !== 'InterfaceNamePrefix') return [];
-  const field = `detectLocal.${needed[detectLocalMode]}`;
-  if (detectLocal[needed[detectLocalMode]] !== '') return [];
-  return [
-    {
-      field,
-      message: `must be set when detectLocalMode is ${detectLocalMode}; got ""`,
-      involved: [field, 'detectLocalMode'],
-    },
-  ];
+  const name = detectLocalMode === 'BridgeInterface' ? 'bridgeInterface' : 'interfaceNamePrefix';
+  if (detectLocal[name] !== '') return [];
+  const message = `must be set when detectLocalMode is ${detectLocalMode}; got ""`;
+  return [{ field: `detectLocal.${name}`, message, because: ['detectLocalMode'] }];
 }
 
-function checkClusterCidr({ detectLocalMode, clusterCIDR }: KubeProxyConfiguration): Finding[] {
+function checkClusterCidr({ detectLocalMode, clusterCIDR }: KubeProxyConfiguration): FieldProblem[] {
   if (detectLocalMode !== '' && detectLocalMode !== 'ClusterCIDR') return [];
   const cidrs = splitClusterCidr(clusterCIDR);
   const families = cidrs.map((cidr) => cidr && cidrFamily(cidr));
   if (!families.includes(undefined) && new Set(families).size === cidrs.length) return [];
-  const message = `must be one CIDR, or an IPv4 and an IPv6 one with a comma between; got ${JSON.stringify(clusterCIDR)}`;
-  return [{ field: 'clusterCIDR', message, involved: ['clusterCIDR', 'detectLocalMode'] }];
+  const allowed = 'one CIDR, or an IPv4 and an IPv6 one with a comma between';
+  const message = `must be ${allowed}; got ${JSON.stringify(clusterCIDR)}`;
+  return [{ field: 'clusterCIDR', message, because: ['detectLocalMode'] }];
 }

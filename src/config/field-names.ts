@@ -15,7 +15,7 @@ export function fieldNames(schema: z.ZodType, prefix = ''): readonly string[] {
  * misspelt or put in the wrong section, else with all keys that the section has.
  */
 export function unknownField(schema: z.ZodType, section: FieldPath, key: string): string {
-  const shape = section.reduce<Shape>((outer, name) => shapeOf(outer[String(name)]), shapeOf(schema));
+  const shape = shapeOf(section.reduce<z.ZodType | undefined>(innerSchema, schema));
   const elsewhere = fieldNames(schema).find((name) => `.${name}`.toLowerCase().endsWith(`.${key.toLowerCase()}`));
   const meant = suggest(key, Object.keys(shape)) ?? elsewhere;
   if (meant !== undefined) return `unknown field; got "${key}"; did you mean "${meant}"?`;
@@ -24,7 +24,18 @@ export function unknownField(schema: z.ZodType, section: FieldPath, key: string)
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
+/** The fields of a section; none of any other schema. */
 function shapeOf(schema: z.ZodType | undefined): Shape {
-  if (schema instanceof z.ZodPrefault) return shapeOf(schema.unwrap() as z.ZodType);
-  return schema instanceof z.ZodObject ? (schema.shape as Shape) : {};
+  const bare = withoutDefault(schema);
+  return bare instanceof z.ZodObject ? (bare.shape as Shape) : {};
+}
+
+function innerSchema(schema: z.ZodType | undefined, key: PropertyKey): z.ZodType | undefined {
+  const bare = withoutDefault(schema);
+  return bare instanceof z.ZodArray ? (bare.element as z.ZodType) : shapeOf(bare)[String(key)];
+}
+
+function withoutDefault(schema: z.ZodType | undefined): z.ZodType | undefined {
+  const hasDefault = schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault;
+  return hasDefault ? (schema.unwrap() as z.ZodType) : schema;
 }

@@ -18,6 +18,11 @@ export function list<T extends z.ZodType>(item: T) {
   return z.array(item, { error: (issue) => mustBe('a list', issue.input) });
 }
 
+/** Names of the user's own choice, each with a value of one type. */
+export function map<T extends z.ZodType>(value: T) {
+  return z.record(z.string(), value, { error: (issue) => mustBe('a mapping of names to values', issue.input) });
+}
+
 export function text() {
   return field('text', (value) => (typeof value === 'string' ? value : undefined));
 }

@@ -52,9 +52,14 @@ export function loadConfig({ file, flags }: ConfigSources): Result<ProxyConfig, 
       healthzPort: ports.healthzPort,
       metricsPort: ports.metricsPort,
       ignoredFlags: file ? givenFlags(flags, ['setting']).map(({ name }) => name) : [],
-      notices: [...notices, ...collectNotices(main.value, counting)],
+      notices: [...notices, ...collectNotices({ ...main.value, mode: saidMode(main.value.mode, file, counting) }, counting)],
     }),
   );
+}
+
+/** On a plain command line nobody expects the mode to be given. */
+function saidMode<Mode>(mode: Mode, file: ConfigFile | undefined, counting: readonly Flag[]): Mode | 'ipvs' {
+  return file || counting.some(({ name }) => name === 'proxy-mode') ? mode : 'ipvs';
 }
 
 const NO_DOCUMENTS: Result<ConfigDocuments, readonly ConfigError[]> = succeed({ kubeProxy: {}, own: {} });
@@ -85,8 +90,8 @@ function readDocument<Schema extends z.ZodType>(
   { given, counting, file }: FlagsAndFile,
 ) {
   const used = counting.filter(({ kind, name }) => kind !== 'override' || given[name] !== '');
-  const locate = ({ field, message }: FieldProblem): ConfigError => {
-    const flag = flagOfField(field, used);
+  const locate = ({ field, message, because = [] }: FieldProblem): ConfigError => {
+    const [flag] = [field, ...because].flatMap((name) => flagOfField(name, used) ?? []);
     return { where: flag ? `--${flag.name}` : (file?.name ?? 'flags'), field, message };
   };
   return { ...parseFields(schema, withFlags(raw, used, given)), locate };

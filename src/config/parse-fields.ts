@@ -6,6 +6,8 @@ import { type FieldPath, formatPath, type RawConfig, withoutField } from './raw-
 export interface FieldProblem {
   readonly field: string;
   readonly message: string;
+  /** Other fields that make it wrong. */
+  readonly because?: readonly string[];
 }
 
 /** What could be read, with the default in place of every wrong field, so that the rest can be checked further. */

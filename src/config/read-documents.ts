@@ -30,9 +30,8 @@ export function readDocuments({ name, text }: ConfigFile): Result<ConfigDocument
     merge: true,
     customTags: [YAML11_BOOL],
   });
-  const documents = [...parsed].filter((document) => document.contents !== null || document.errors.length > 0);
-  const contents = documents.map((document) => readContents(document, lines));
-  const values = contents.flatMap((content) => (content.ok ? [content.value] : []));
+  const contents = [...parsed].map((document) => readContents(document, lines));
+  const values = contents.flatMap((content) => (content.ok && content.value !== null ? [content.value] : []));
   const messages = contents.flatMap((content) => (content.ok ? [] : content.error));
   if (messages.length === 0) messages.push(...checkKinds(values));
   if (messages.length > 0) return fail(messages.map((message) => ({ where: name, field: '', message })));
@@ -54,6 +53,7 @@ const YAML11_BOOL: ScalarTag = {
   resolve: (word) => /^(?:y|on)/i.test(word),
 };
 
+/** The document as plain values; `null` when there is nothing between two markers. */
 function readContents(document: Document, lines: LineCounter): Result<unknown, readonly string[]> {
   if (document.errors.length > 0) {
     return fail(

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { parseDuration } from './duration.ts';
 import {
   bindAddress,
@@ -10,6 +10,7 @@ import {
   integer,
   ipAddress,
   list,
+  map,
   oneOf,
   section,
   text,
@@ -38,9 +39,7 @@ const interfaceName = () =>
 export const kubeProxyConfiguration = section({
   apiVersion: oneOf([KUBE_PROXY_DOCUMENT.apiVersion]).default(KUBE_PROXY_DOCUMENT.apiVersion),
   kind: oneOf([KUBE_PROXY_DOCUMENT.kind]).default(KUBE_PROXY_DOCUMENT.kind),
-  featureGates: z
-    .record(z.string(), bool(), { error: 'must be a mapping of feature gate names to true or false' })
-    .default({}),
+  featureGates: map(bool()).default({}),
   clientConnection: section({
     kubeconfig: text().default(''),
     acceptContentTypes: text().default(''),

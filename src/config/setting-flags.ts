@@ -136,7 +136,7 @@ export const SETTING_FLAGS: readonly Flag[] = [
     '',
     'CIDRs, primary, localhost or all: the addresses that answer node ports; empty = every local address.',
   ),
-  setting('oom-score-adj', 'int', 'oomScoreAdj', '-999', 'oom_score_adj of this process, -1000 to 1000.'),
+  setting('oom-score-adj', 'int', 'oomScoreAdj', '-999', 'Sets oom_score_adj of this process, -1000 to 1000.'),
   setting(
     'conntrack-max-per-core',
     'int',

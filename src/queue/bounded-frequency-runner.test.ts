@@ -220,6 +220,7 @@ describe('queue/bounded-frequency-runner', () => {
 
   it('refuses impossible bounds and a second start', () => {
     expect(() => makeRunner({ minIntervalMs: 2, maxIntervalMs: 1 })).to.throw(RangeError);
+    expect(() => makeRunner({ minIntervalMs: 0, maxIntervalMs: 0 })).to.throw(RangeError);
     expect(() => makeRunner({ minIntervalMs: -1 })).to.throw(RangeError);
     expect(() => makeRunner({ burst: 0 })).to.throw(RangeError);
     const { runner } = startRunner();

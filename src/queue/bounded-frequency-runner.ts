@@ -7,7 +7,7 @@ export interface RunnerOptions {
   readonly clock: Clock;
   /** Least time from the end of one run to the start of the next; 0 = none. */
   readonly minIntervalMs: number;
-  /** A run starts at the latest this long after the end of the last one; not less than `minIntervalMs`. */
+  /** A run starts at the latest this long after the end of the last one; more than 0, not less than `minIntervalMs`. */
   readonly maxIntervalMs: number;
   /** Runs that a quiet runner may start on request without waiting in between, 1 or more; 2 unless given. */
   readonly burst?: number;
@@ -49,7 +49,7 @@ export class BoundedFrequencyRunner {
 
   constructor(options: RunnerOptions) {
     const { minIntervalMs, maxIntervalMs, burst = 2 } = options;
-    if (!(minIntervalMs >= 0 && maxIntervalMs >= minIntervalMs && burst >= 1)) {
+    if (!(minIntervalMs >= 0 && maxIntervalMs > 0 && maxIntervalMs >= minIntervalMs && burst >= 1)) {
       throw new RangeError(`impossible bounds: minimum ${minIntervalMs}, maximum ${maxIntervalMs}, burst ${burst}`);
     }
     this.#options = { ...options, burst };

@@ -13,6 +13,7 @@ function memoryCaseKernel(links: Links): CaseKernel {
   const kernel = memoryKernel(links);
   let seen = 0;
   return {
+    repeatAfter: 'every step',
     host: kernel,
     dump: async () => ({
       ipvs: kernel.ipvs.save().split('\n').filter(Boolean),

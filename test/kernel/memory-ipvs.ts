@@ -116,12 +116,15 @@ export class MemoryIpvs {
   }
 }
 
+/** The file shows persistence in ticks of the kernel. */
+const TICKS_PER_SECOND = 250;
+
 function procServer(key: string, { options, reals }: MemoryServer): string {
   const [flag = '', address = ''] = key.split(' ');
   const protocol = { '-t': 'TCP', '-u': 'UDP', '--sctp-service': 'SCTP' }[flag] ?? '';
   const scheduler = /-s (\S+)/.exec(options)?.[1] ?? '';
   const seconds = /-p (\d+)/.exec(options)?.[1];
-  const persistent = seconds === undefined ? '' : `persistent ${seconds} FFFFFFFF`;
+  const persistent = seconds === undefined ? '' : `persistent ${Number(seconds) * TICKS_PER_SECOND} FFFFFFFF`;
   const lines = [...reals].map(([real, state]) => {
     const weight = /-w (\d+)/.exec(state.options)?.[1] ?? '';
     return `  -> ${hexAddressPort(real).padEnd(22)} Masq    ${weight.padEnd(6)} ${state.connections}          0\n`;

@@ -42,19 +42,24 @@ function realCaseKernel(): CaseKernel {
       return inside.runTool(call);
     },
   };
-  const print = async (...command: string[]) => {
-    return (await execa('nsenter', [`--net=/run/netns/${NAMESPACE}`, ...command])).stdout;
-  };
   return {
+    repeatAfter: 'the last step',
     host,
-    dump: async () => ({
-      ipvs: (await print('ipvsadm', '-Sn')).split('\n').filter(Boolean),
-      dummy: parseAddresses(await print('ip', '-oneline', 'address', 'show', 'kube-ipvs0')).map((address) =>
-        address.slice(0, address.indexOf('/')),
-      ),
-      sets: parseSets(await print('ipset', 'save')),
-      tables: [await print('iptables-save'), await print('ip6tables-save')],
-    }),
+    dump: async () => {
+      const [ipvs = '', dummy = '', sets = '', ...tables] = await printAll();
+      const addresses = parseAddresses(dummy).map((address) => address.slice(0, address.indexOf('/')));
+      return { ipvs: ipvs.split('\n').filter(Boolean), dummy: addresses, sets: parseSets(sets), tables };
+    },
     takeWrites: () => calls.splice(0).flatMap(({ tool, input }) => (input === undefined ? [] : [tool])),
   };
+}
+
+const PRINTS = ['ipvsadm -Sn', 'ip -oneline address show kube-ipvs0', 'ipset save', 'iptables-save', 'ip6tables-save'];
+
+/** What each command prints inside the namespace; one process that starts them all is quicker than one for each. */
+async function printAll(): Promise<readonly string[]> {
+  const end = '\u0001';
+  const script = PRINTS.map((command) => `${command} || exit 1; printf '${end}'`).join('; ');
+  const { stdout } = await execa('nsenter', [`--net=/run/netns/${NAMESPACE}`, 'sh', '-c', script]);
+  return stdout.split(end).slice(0, PRINTS.length);
 }

@@ -13,8 +13,8 @@ import {
 } from './state.ts';
 
 /**
- * Reads `/proc/net/ip_vs`: cheap (one file, no process), but without scheduler flags. Services by firewall mark are left out,
- * they are never ours. A line of any other form gives `undefined`: better no reading than a wrong one.
+ * Reads `/proc/net/ip_vs`: cheap (one file, no process), but without scheduler flags, and `persistenceSeconds` is in kernel ticks: how
+ * many make a second is a build option of the kernel. Services by firewall mark are left out, they are never ours. A line of any other form gives `undefined`: better no reading than a wrong one.
  *
  * Source: Linux net/netfilter/ipvs/ip_vs_ctl.c, ip_vs_info_seq_show
  */
@@ -42,7 +42,10 @@ export function parseProcIpvs(text: string): IpvsState | undefined {
 
 const HEADER_LINES = 3;
 
-function parseServer(words: readonly string[], realServers: Map<RealServerKey, RealServer>): VirtualServer | undefined {
+function parseServer(
+  words: readonly string[],
+  realServers: Map<RealServerKey, RealServer>,
+): VirtualServer | undefined {
   const [protocolText, target = '', scheduler, ...flags] = words;
   const protocol = parseProtocol(protocolText);
   const frontend = parseHexAddressPort(target);

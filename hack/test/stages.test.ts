@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { countStage, notRun } from './stages.ts';
+
+describe('hack/test/stages', () => {
+  it('counts a check as one test', () => {
+    expect(countStage('check', 0, '')).to.deep.equal({ passed: 1, failed: 0 });
+    expect(countStage('check', 1, '12 passing')).to.deep.equal({ passed: 0, failed: 1 });
+  });
+
+  it('takes the numbers that mocha prints', () => {
+    expect(countStage('mocha', 0, '\n  12 passing (3s)\n')).to.deep.equal({ passed: 12, failed: 0 });
+    expect(countStage('mocha', 2, '\n  12 passing (3s)\n  2 failing\n')).to.deep.equal({ passed: 12, failed: 2 });
+  });
+
+  it('counts a run that breaks off as a failure', () => {
+    expect(countStage('mocha', 125, 'the kernel died')).to.deep.equal({ passed: 0, failed: 1 });
+    expect(countStage('mocha', 124, '  7 passing (1m)\n')).to.deep.equal({ passed: 7, failed: 1 });
+    expect(countStage('mocha', 0, '')).to.deep.equal({ passed: 0, failed: 1 });
+  });
+
+  it('collects what could not run, with its reason', () => {
+    expect(notRun('a\n    NOT RUN lists with kubectl: kubectl not found\nb')).to.deep.equal(['NOT RUN lists with kubectl: kubectl not found']);
+  });
+});

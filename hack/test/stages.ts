@@ -1,0 +1,48 @@
+/** One part of the whole test run: a command, and how its outcome is counted. */
+export interface Stage {
+  readonly name: string;
+  readonly command: readonly string[];
+  /** `check`: one test, passed with status 0. `mocha`: as many tests as mocha says. */
+  readonly counts: 'check' | 'mocha';
+}
+
+export const STAGES: readonly Stage[] = [
+  { name: 'types', command: ['npm', 'run', '--silent', 'types'], counts: 'check' },
+  { name: 'lint', command: ['npm', 'run', '--silent', 'lint'], counts: 'check' },
+  { name: 'layers', command: ['npm', 'run', '--silent', 'layers'], counts: 'check' },
+  { name: 'dead code', command: ['npm', 'run', '--silent', 'dead'], counts: 'check' },
+  { name: 'unit tests', command: ['mocha', '--reporter', 'dot'], counts: 'mocha' },
+  {
+    name: 'tests in a real kernel',
+    command: ['bash', 'hack/lab.sh', '-t', '1200', 'mocha', '--config', '.mocharc.lab.json'],
+    counts: 'mocha',
+  },
+];
+
+export interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/**
+ * Counts one stage by its status and what it printed. A mocha run that ends badly without a failed test, or whose summary is missing,
+ * counts as one failure: a run that tells nothing has not passed.
+ */
+export function countStage(counts: Stage['counts'], exitCode: number, output: string): Count {
+  if (counts === 'check') return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  const passed = summary(output, 'passing');
+  const failed = summary(output, 'failing') ?? 0;
+  if (passed === undefined) return { passed: 0, failed: Math.max(1, failed) };
+  return { passed, failed: exitCode === 0 ? failed : Math.max(1, failed) };
+}
+
+/** Tests that could not run say so in a line of their own, with the reason. */
+export function notRun(output: string): readonly string[] {
+  return [...output.matchAll(/^.*?(NOT RUN .+)$/gm)].map(([, line]) => line ?? '');
+}
+
+function summary(output: string, word: string): number | undefined {
+  const lines = [...output.matchAll(new RegExp(String.raw`^\s*(\d+) ${word}\b`, 'gm'))];
+  const last = lines.at(-1)?.[1];
+  return last === undefined ? undefined : Number(last);
+}

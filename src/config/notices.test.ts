@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { fromFile, fromFlags } from './config-fixture.ts';
+
+describe('config/notices', () => {
+  const cases: [text: string, notices: string[]][] = [
+    ['mode: ipvs', []],
+    ['mode: ""', ['mode is empty; this program runs ipvs anyway']],
+    ['mode: iptables', ['mode is "iptables"; this program runs ipvs anyway']],
+    ['mode: nftables', ['mode is "nftables"; this program runs ipvs anyway']],
+    [
+      'mode: ipvs\nfeatureGates: {SupportIPVSProxyMode: true}',
+      ['feature gate "SupportIPVSProxyMode" is not known and has no effect'],
+    ],
+    [
+      'mode: ipvs\nfeatureGates: {KubeProxyIPVS: false, AllBeta: true}',
+      ['feature gate KubeProxyIPVS is false; this program runs ipvs anyway'],
+    ],
+    [
+      'mode: ipvs\nconntrack: {max: 5}\nudpIdleTimeout: 250ms\nresourceContainer: /kube-proxy',
+      ['conntrack.max', 'udpIdleTimeout', 'resourceContainer'].map(
+        (field) => `field ${field} was removed from kube-proxy and has no effect`,
+      ),
+    ],
+    ['mode: ipvs\nconntrack: {max: null}', []],
+  ];
+  for (const [text, notices] of cases) {
+    it(`has ${notices.length} notices for ${JSON.stringify(text)}`, () =>
+      expect(fromFile(text).notices).to.deep.equal(notices));
+  }
+
+  it('has one for each deprecated flag that counts', () => {
+    const flags = { 'proxy-mode': 'ipvs', logtostderr: true, 'proxy-port-range': '1-2' };
+    expect(fromFlags(flags).notices).to.deep.equal([
+      'flag --proxy-port-range is deprecated: It has no effect.',
+      'flag --logtostderr is deprecated: It has no effect.',
+    ]);
+    expect(fromFile('mode: ipvs', flags).notices).to.deep.equal([
+      'flag --logtostderr is deprecated: It has no effect.',
+    ]);
+  });
+});

@@ -1,0 +1,14 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Daemon } from './daemon.ts';
+import type { Lab } from './lab.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../src/main.ts');
+
+/** Starts `ipvs-proxier run` on a node of the lab, as a DaemonSet would. Its log and files go into `folder`. */
+export function startProxier(lab: Lab, node: string, kubeconfig: string, folder: string, flags: readonly string[] = []): Daemon {
+  const file = join(folder, 'kubeconfig');
+  writeFileSync(file, kubeconfig);
+  const args = [PROGRAM, 'run', '--kubeconfig', file, '--hostname-override', node, ...flags];
+  return lab.spawn(node, process.execPath, args, { logFile: join(folder, `${node}.log`) });
+}
