@@ -3,15 +3,8 @@ import type { InterfaceAddresses } from '../model/node-view.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import type { Host } from './host.ts';
-import {
-  describeReadError,
-  observedOf,
-  type ReadError,
-  type Readings,
-  readIpvs,
-  readKernel,
-  withObserved,
-} from './read-kernel.ts';
+import { rereadIpvs } from './read-ipvs.ts';
+import { describeReadError, observedOf, type ReadError, type Readings, readKernel, withObserved } from './read-kernel.ts';
 import { describeToolError, type ToolCall } from './tool.ts';
 
 /** Which tool reads a script on its standard input. */
@@ -45,24 +38,15 @@ export class Kernel {
   }
 
   async refresh(): Promise<Result<InterfaceAddresses, KernelFailure>> {
-    const readings = await readKernel(this.#host, this.#families);
-    this.#known = readings.ok ? readings.value : undefined;
-    return readings.ok ? succeed(readings.value.interfaces) : fail(unreadable(readings.error));
+    const readings = this.#remember(await readKernel(this.#host, this.#families, this.#known?.ipvs));
+    return readings.ok ? succeed(readings.value.interfaces) : readings;
   }
 
   async read(family: Family): Promise<Result<ObservedState, KernelFailure>> {
-    if (!this.#known) {
-      const refreshed = await this.refresh();
-      if (!refreshed.ok) return refreshed;
-    }
-    const ipvs = await readIpvs(this.#host, this.#known?.ticksPerSecond);
-    if (!ipvs.ok) return fail(unreadable(ipvs.error));
-    const { state, ticksPerSecond } = ipvs.value;
-    this.#known = this.#known && { ...this.#known, ipvs: state, ticksPerSecond };
-    const observed = this.#known && observedOf(this.#known, family);
-    return observed
-      ? succeed(observed)
-      : fail({ during: READING, message: `${family} is not programmed on this node` });
+    const readings = await this.#reread();
+    if (!readings.ok) return readings;
+    const observed = observedOf(readings.value, family);
+    return observed ? succeed(observed) : fail({ during: READING, message: `${family} is not programmed on this node` });
   }
 
   async run(
@@ -84,6 +68,19 @@ export class Kernel {
 
   settle(after: ObservedState): void {
     if (this.#known) this.#known = withObserved(this.#known, after);
+  }
+
+  /** What is known, with virtual servers and their connections as they are now; all of it anew where nothing is known. */
+  async #reread(): Promise<Result<Readings, KernelFailure>> {
+    const known = this.#known;
+    if (!known) return this.#remember(await readKernel(this.#host, this.#families, undefined));
+    const ipvs = await rereadIpvs(this.#host, known.ipvs);
+    return this.#remember(ipvs.ok ? succeed({ ...known, ipvs: ipvs.value }) : ipvs);
+  }
+
+  #remember(readings: Result<Readings, ReadError>): Result<Readings, KernelFailure> {
+    this.#known = readings.ok ? readings.value : undefined;
+    return readings.ok ? readings : fail(unreadable(readings.error));
   }
 }
 

@@ -12,7 +12,7 @@ export interface InterfaceAddress {
   readonly prefixLength: number;
 }
 
-/** Reads `ADDRESS/LENGTH`; the length is plain decimal. Anything else gives `undefined`. */
+/** Reads `ADDRESS/LENGTH`; the length is plain decimal, of an IPv4-mapped address out of 128. Anything else gives `undefined`. */
 export function parseCidr(text: string): Cidr | undefined {
   const parsed = splitCidr(text);
   return parsed && (`${formatAddress(maskBytes(parsed.bytes, parsed.length))}/${parsed.length}` as Cidr);
@@ -50,9 +50,13 @@ function splitCidr(text: string): { bytes: AddressBytes; length: number } | unde
   const bytes = parseAddressBytes(text.slice(0, slash));
   const lengthText = text.slice(slash + 1);
   if (!bytes || !/^(0|[1-9]\d{0,2})$/.test(lengthText)) return undefined;
-  const length = Number(lengthText);
-  return length <= bytes.length * 8 ? { bytes, length } : undefined;
+  const mapped = bytes.length === 4 && text.includes(':');
+  const length = Number(lengthText) - (mapped ? MAPPED_PREFIX_LENGTH : 0);
+  return length >= 0 && length <= bytes.length * 8 ? { bytes, length } : undefined;
 }
+
+/** Bits in front of the IPv4 address in `::ffff:10.0.0.1`. */
+const MAPPED_PREFIX_LENGTH = 96;
 
 function maskBytes(bytes: AddressBytes, length: number): number[] {
   return bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, length - 8 * index))) & 0xff);

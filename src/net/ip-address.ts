@@ -44,7 +44,7 @@ export function isLoopback(address: IpAddress): boolean {
 
 /** 169.254.0.0/16 or fe80::/10. */
 export function isLinkLocal(address: IpAddress): boolean {
-  return address.startsWith('169.254.') || /^fe[89ab]/.test(address);
+  return address.startsWith('169.254.') || /^fe[89ab][0-9a-f]:/.test(address);
 }
 
 /** 0.0.0.0 or ::. */

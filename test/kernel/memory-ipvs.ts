@@ -48,12 +48,18 @@ export class MemoryIpvs {
       .join('');
   }
 
-  /** As `/proc/net/ip_vs` shows it. */
-  proc(): string {
-    const header =
-      'IP Virtual Server version 1.2.1 (size=4096)\nProt LocalAddress:Port Scheduler Flags\n' +
-      '  -> RemoteAddress:Port Forward Weight ActiveConn InActConn\n';
-    return header + [...this.#servers].map(([key, server]) => procServer(key, server)).join('');
+  /** As `ipvsadm -Ln` prints it. */
+  list(): string {
+    return HEADER + [...this.#servers].map(([key, server]) => listServer(key, server, String)).join('');
+  }
+
+  /**
+   * As `/proc/net/ip_vs` shows it, without the virtual servers in `skipped`: where other network namespaces have some, the kernel skips
+   * as many behind the first page.
+   */
+  proc(skipped: ReadonlySet<string> = new Set()): string {
+    const shown = [...this.#servers].filter(([key]) => !skipped.has(key));
+    return HEADER + shown.map(([key, server]) => listServer(key, server, hexAddressPort)).join('');
   }
 
   /** Puts connections on a real server, e.g. `('-t 172.20.1.1:80', '10.180.0.1:8080', 3)`. */
@@ -116,20 +122,27 @@ export class MemoryIpvs {
   }
 }
 
+const HEADER =
+  'IP Virtual Server version 1.2.1 (size=4096)\nProt LocalAddress:Port Scheduler Flags\n' +
+  '  -> RemoteAddress:Port Forward Weight ActiveConn InActConn\n';
+
 /** The file shows persistence in ticks of the kernel. */
 const TICKS_PER_SECOND = 250;
 
-function procServer(key: string, { options, reals }: MemoryServer): string {
+function listServer(key: string, { options, reals }: MemoryServer, show: (address: string) => string): string {
   const [flag = '', address = ''] = key.split(' ');
   const protocol = { '-t': 'TCP', '-u': 'UDP', '--sctp-service': 'SCTP' }[flag] ?? '';
+  const isProc = show !== String;
   const scheduler = /-s (\S+)/.exec(options)?.[1] ?? '';
+  const flags = isProc ? undefined : /-b (\S+)/.exec(options)?.[1];
   const seconds = /-p (\d+)/.exec(options)?.[1];
-  const persistent = seconds === undefined ? '' : `persistent ${Number(seconds) * TICKS_PER_SECOND} FFFFFFFF`;
+  const ticks = isProc ? `${Number(seconds) * TICKS_PER_SECOND} FFFFFFFF` : seconds;
+  const words = [scheduler, flags && `(${flags})`, seconds && `persistent ${ticks}`].filter(Boolean);
   const lines = [...reals].map(([real, state]) => {
     const weight = /-w (\d+)/.exec(state.options)?.[1] ?? '';
-    return `  -> ${hexAddressPort(real).padEnd(22)} Masq    ${weight.padEnd(6)} ${state.connections}          0\n`;
+    return `  -> ${show(real).padEnd(28)} Masq    ${weight.padEnd(6)} ${state.connections}          0         \n`;
   });
-  return `${protocol.padEnd(4)} ${hexAddressPort(address)} ${scheduler} ${persistent}\n${lines.join('')}`;
+  return `${protocol.padEnd(4)} ${show(address)} ${words.join(' ')}\n${lines.join('')}`;
 }
 
 function hexAddressPort(text: string): string {

@@ -19,6 +19,8 @@ export interface MemoryKernel extends Host {
   readonly files: Map<string, string>;
   /** Every tool that was started, in order. */
   readonly calls: ToolCall[];
+  /** Virtual servers, as `-t 172.20.1.1:80`, that `/proc/net/ip_vs` does not show. */
+  readonly skippedInProc: Set<string>;
   /** Tools that are not installed. */
   readonly missing: Set<string>;
 }
@@ -33,6 +35,7 @@ export function memoryKernel(links: Links): MemoryKernel {
     tables: { IPv4: new MemoryTables(hasSet), IPv6: new MemoryTables(hasSet) },
     files: new Map<string, string>(),
     calls: [] as ToolCall[],
+    skippedInProc: new Set<string>(),
     missing: new Set<string>(),
   };
   return {
@@ -46,7 +49,7 @@ export function memoryKernel(links: Links): MemoryKernel {
       return fail({ kind: 'tool-refused', tool, exitCode, stderr, script: input });
     },
     readText: async (path) => {
-      const text = path === '/proc/net/ip_vs' ? parts.ipvs.proc() : parts.files.get(path);
+      const text = path === '/proc/net/ip_vs' ? parts.ipvs.proc(parts.skippedInProc) : parts.files.get(path);
       return text === undefined ? fail({ kind: 'file-failed', path, code: 'ENOENT' }) : succeed(text);
     },
     writeText: async (path, text) => {
@@ -65,6 +68,8 @@ function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer
   switch ([tool, ...args].join(' ')) {
     case 'ipvsadm -R':
       return ran(ipvs.restore(input));
+    case 'ipvsadm -Ln':
+      return printed(ipvs.list());
     case 'ipvsadm -Sn':
       return printed(ipvs.save());
     case 'ipset -exist restore':

@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { anyIpvs, ipvs, real, server } from '../../../test/builders/kernel-states.ts';
+import { ip } from '../../../test/builders/net.ts';
+import { MemoryIpvs } from '../../../test/kernel/memory-ipvs.ts';
+import { FAMILIES } from '../../net/family.ts';
+import { applyIpvsSteps, diffIpvs, type IpvsDiff, type IpvsStep, type MayDelete } from './diff.ts';
+import { parseIpvsSave } from './parse-save.ts';
+import { renderIpvsState, renderIpvsSteps } from './render.ts';
+import type { IpvsState, VirtualServer } from './state.ts';
+
+describe('kernel/ipvs/diff', () => {
+  for (const family of FAMILIES) {
+    it(`leads from any ${family} state to any other, in memory and in the kernel, and then has nothing to do`, () =>
+      fc.assert(
+        fc.property(fc.array(anyIpvs(family), { minLength: 2, maxLength: 5 }), (states) => {
+          const kernel = new MemoryIpvs();
+          let known: IpvsState = new Map();
+          for (const wanted of states) {
+            const steps = allSteps(diffIpvs(known, wanted, () => 'yes'));
+            known = applyIpvsSteps(known, steps);
+            expect(kernel.restore(renderIpvsSteps(steps))).to.deep.equal({ stderr: '', exitCode: 0 });
+            expect(sortedLines(kernel.save())).to.equal(renderIpvsState(wanted));
+            expect(renderIpvsState(known)).to.equal(renderIpvsState(wanted));
+            const again = diffIpvs(parseIpvsSave(kernel.save()) ?? new Map(), wanted, () => 'yes');
+            expect(again).to.deep.equal({ additions: [], removals: [], kept: [] });
+          }
+        }),
+      ));
+
+    it(`serves everything that is wanted of ${family} once the additions are done, and takes nothing away by them`, () =>
+      fc.assert(
+        fc.property(anyIpvs(family), anyIpvs(family), (present, wanted) => {
+          const { additions } = diffIpvs(present, wanted, () => 'yes');
+          const between = applyIpvsSteps(present, additions);
+          for (const [key, { realServers, ...facts }] of wanted) {
+            const { realServers: reached, ...reachedFacts } = between.get(key) ?? server();
+            expect(reachedFacts).to.deep.equal(facts);
+            for (const [backend, each] of realServers) expect(reached.get(backend)?.weight).to.equal(each.weight);
+          }
+          for (const [key, { realServers }] of present) {
+            expect([...(between.get(key)?.realServers.keys() ?? [])]).to.include.members([...realServers.keys()]);
+          }
+        }),
+      ));
+  }
+
+  it('keeps whatever it may not delete, with the reason, and its real servers with it', () =>
+    fc.assert(
+      fc.property(anyIpvs('IPv4'), anyIpvs('IPv4'), (present, wanted) => {
+        const answers = { '172.20.1.1': 'foreign', '172.20.1.2': 'excluded', '192.168.0.10': 'yes' } as const;
+        const mayDelete: MayDelete = ({ address }) => answers[address as string as keyof typeof answers];
+        const diff = diffIpvs(present, wanted, mayDelete);
+        const after = applyIpvsSteps(present, allSteps(diff));
+        const unwanted = [...present].filter(([key]) => !wanted.has(key)).map(([, each]) => each);
+        const stay = unwanted.filter((each) => mayDelete(each) !== 'yes');
+        expect(diff.kept).to.deep.equal(stay.map((each) => ({ why: mayDelete(each), server: each })));
+        expect(renderIpvsState(after)).to.equal(renderIpvsState(ipvs(...wanted.values(), ...stay)));
+        expect(allSteps(diffIpvs(after, wanted, mayDelete))).to.deep.equal([]);
+      }),
+    ));
+
+  describe('a real server that is not wanted any more', () => {
+    const wanted = ipvs(server([real('10.180.0.2')]));
+
+    it('is deleted when it has no connections', () => {
+      const diff = diffIpvs(ipvs(server([real('10.180.0.1'), real('10.180.0.2')])), wanted, never);
+      expect(renderIpvsSteps(diff.additions)).to.equal('');
+      expect(renderIpvsSteps(diff.removals)).to.equal('-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n');
+      expect(diff.kept).to.deep.equal([]);
+    });
+
+    it('gets weight 0 and stays as draining while it has some', () => {
+      const busy = real('10.180.0.1', { connections: 3 });
+      const diff = diffIpvs(ipvs(server([busy, real('10.180.0.2')])), wanted, never);
+      expect(renderIpvsSteps(diff.additions)).to.equal('-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0\n');
+      expect(diff.removals).to.deep.equal([]);
+      expect(diff.kept).to.deep.equal([{ why: 'draining', server: [...wanted.values()][0], real: busy }]);
+    });
+
+    it('is left alone while it drains', () => {
+      const draining = real('10.180.0.1', { connections: 1, weight: 0 });
+      const diff = diffIpvs(ipvs(server([draining, real('10.180.0.2')])), wanted, never);
+      expect(allSteps(diff)).to.deep.equal([]);
+      expect(diff.kept.map(({ why }) => why)).to.deep.equal(['draining']);
+    });
+
+    it('is deleted after its last connection', () => {
+      const drained = real('10.180.0.1', { connections: 0, weight: 0 });
+      const diff = diffIpvs(ipvs(server([drained, real('10.180.0.2')])), wanted, never);
+      expect(renderIpvsSteps(allSteps(diff))).to.equal('-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n');
+    });
+
+    it('gets its weight back by one edit when it is wanted again', () => {
+      const draining = real('10.180.0.2', { connections: 5, weight: 0 });
+      const diff = diffIpvs(ipvs(server([draining])), wanted, never);
+      expect(renderIpvsSteps(allSteps(diff))).to.equal('-e -t 172.20.1.1:80 -r 10.180.0.2:8080 -m -w 1\n');
+      expect(diff.kept).to.deep.equal([]);
+    });
+
+    it('keeps its way of forwarding when it drains', () => {
+      const routed = real('10.180.0.1', { connections: 1, forwarding: 'tunnel' });
+      const { additions } = diffIpvs(ipvs(server([routed, real('10.180.0.2')])), wanted, never);
+      expect(renderIpvsSteps(additions)).to.equal('-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -i -w 0\n');
+    });
+
+    for (const protocol of ['UDP', 'SCTP'] as const) {
+      it(`is deleted at once with ${protocol}, whatever its connections`, () => {
+        const busy = real('10.180.0.1', { connections: 9 });
+        const diff = diffIpvs(ipvs(server([busy], { protocol })), ipvs(server([], { protocol })), never);
+        expect(allSteps(diff).map(({ kind }) => kind)).to.deep.equal(['delete-real-server']);
+        expect(diff.kept).to.deep.equal([]);
+      });
+    }
+
+    it('goes with its virtual server without draining', () => {
+      const busy = server([real('10.180.0.1', { connections: 9 })]);
+      expect(renderIpvsSteps(allSteps(diffIpvs(ipvs(busy), new Map(), () => 'yes')))).to.equal('-D -t 172.20.1.1:80\n');
+    });
+  });
+
+  const edits: readonly (readonly [string, Partial<VirtualServer>, Partial<VirtualServer>, string])[] = [
+    ['another scheduler', { scheduler: 'wlc' }, {}, '-E -t 172.20.1.1:80 -s rr\n'],
+    ['affinity that is new', {}, { persistenceSeconds: 10800 }, '-E -t 172.20.1.1:80 -s rr -p 10800\n'],
+    ['affinity that has gone', { persistenceSeconds: 10800 }, {}, '-E -t 172.20.1.1:80 -s rr\n'],
+    ['another affinity', { persistenceSeconds: 60 }, { persistenceSeconds: 61 }, '-E -t 172.20.1.1:80 -s rr -p 61\n'],
+    [
+      'other flags',
+      { scheduler: 'mh' },
+      { scheduler: 'mh', schedulerFlags: ['mh-port'] },
+      '-E -t 172.20.1.1:80 -s mh -b mh-port\n',
+    ],
+    [
+      'flags that a reading does not tell',
+      { scheduler: 'mh', schedulerFlags: undefined },
+      { scheduler: 'mh', schedulerFlags: ['mh-port'] },
+      '',
+    ],
+    ['nothing new', { persistenceSeconds: 60 }, { persistenceSeconds: 60 }, ''],
+  ];
+  for (const [name, before, after, script] of edits) {
+    it(`edits a virtual server in place and keeps its real servers: ${name}`, () => {
+      const reals = [real('10.180.0.1', { connections: 2 })];
+      const present = ipvs(server(reals, before));
+      const diff = diffIpvs(present, ipvs(server([real('10.180.0.1')], after)), never);
+      expect(renderIpvsSteps(allSteps(diff))).to.equal(script);
+      const [reached] = applyIpvsSteps(present, allSteps(diff)).values();
+      expect([...(reached?.realServers.values() ?? [])]).to.deep.equal(reals);
+    });
+  }
+
+  it('corrects a weight and a way of forwarding that somebody else changed', () => {
+    const present = ipvs(server([real('10.180.0.1', { weight: 7 }), real('10.180.0.2', { forwarding: 'route' })]));
+    const wanted = ipvs(server([real('10.180.0.1'), real('10.180.0.2')]));
+    expect(renderIpvsSteps(allSteps(diffIpvs(present, wanted, never)))).to.equal(
+      '-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1\n-e -t 172.20.1.1:80 -r 10.180.0.2:8080 -m -w 1\n',
+    );
+  });
+
+  it('takes the same address with another protocol for another virtual server', () => {
+    const [tcp, udp] = [server([real()]), server([real()], { protocol: 'UDP' })];
+    expect(renderIpvsSteps(allSteps(diffIpvs(ipvs(tcp), ipvs(udp), () => 'yes')))).to.equal(
+      '-A -u 172.20.1.1:80 -s rr\n-a -u 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1\n-D -t 172.20.1.1:80\n',
+    );
+  });
+
+  it('keeps what is known of connections over its own steps', () => {
+    const present = ipvs(server([real('10.180.0.1', { connections: 4 })]));
+    const after = applyIpvsSteps(present, allSteps(diffIpvs(present, ipvs(server()), never)));
+    expect(after).to.deep.equal(ipvs(server([real('10.180.0.1', { connections: 4, weight: 0 })])));
+  });
+
+  it('gives the same state back, not a copy, when there is nothing to apply', () => {
+    const state = ipvs(server([real()], { address: ip('172.20.1.2') }));
+    expect(applyIpvsSteps(state, [])).to.equal(state);
+  });
+});
+
+const never: MayDelete = () => 'foreign';
+
+function allSteps({ additions, removals }: IpvsDiff): readonly IpvsStep[] {
+  return [...additions, ...removals];
+}
+
+function sortedLines(text: string): string {
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .sort()
+    .map((line) => `${line}\n`)
+    .join('');
+}
