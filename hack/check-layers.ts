@@ -52,7 +52,12 @@ export function checkLayers(sources: ReadonlyMap<string, string>): readonly Viol
 function judge(file: string, specifier: string): Violation[] {
   const from = folderOf(file);
   if (!specifier.startsWith('.')) {
-    const owner = specifier.startsWith('node:') ? 'node' : specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+    const owner = specifier.startsWith('node:')
+      ? 'node'
+      : specifier
+          .split('/')
+          .slice(0, specifier.startsWith('@') ? 2 : 1)
+          .join('/');
     if (PACKAGES[owner]?.includes(from)) return [];
     return [{ file, message: `must not import ${specifier}: only ${PACKAGES[owner]?.join(', ') ?? 'nobody'} may` }];
   }
@@ -71,17 +76,23 @@ function judge(file: string, specifier: string): Violation[] {
 function judgeTools(file: string, target: string): Violation[] {
   const [, from, rest] = file.split('/');
   const [, to] = target.split('/');
-  return rest === undefined || from === to ? [] : [{ file, message: `imports ${target}: tools of kernel/ do not import each other` }];
+  return rest === undefined || from === to
+    ? []
+    : [{ file, message: `imports ${target}: tools of kernel/ do not import each other` }];
 }
 
 function impurities(file: string, text: string): Violation[] {
-  const found = /\b(async|await|setTimeout|setInterval|Date\.now|new Date|process\.|performance\.)/.exec(withoutComments(text));
+  const found = /\b(async|await|setTimeout|setInterval|Date\.now|new Date|process\.|performance\.)/.exec(
+    withoutComments(text),
+  );
   return found ? [{ file, message: `is in a pure folder and uses ${found[1]}` }] : [];
 }
 
 function importsOf(text: string): readonly string[] {
   const source = withoutComments(text);
-  const statements = source.matchAll(/\b(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g);
+  const statements = source.matchAll(
+    /\b(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g,
+  );
   return [...statements].map(([, from, direct]) => from ?? direct ?? '');
 }
 

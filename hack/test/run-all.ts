@@ -30,17 +30,24 @@ function sum(of: (count: Count) => number): number {
 }
 
 /** Shows what the stage prints as it comes, and keeps it. */
-function run({ command: [program = '', ...args] }: Stage): Promise<{ readonly exitCode: number; readonly output: string }> {
+function run({
+  command: [program = '', ...args],
+}: Stage): Promise<{ readonly exitCode: number; readonly output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const chunks: Buffer[] = [];
-    for (const [stream, shown] of [[child.stdout, process.stdout], [child.stderr, process.stderr]] as const) {
+    for (const [stream, shown] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ] as const) {
       stream.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         shown.write(chunk);
       });
     }
     child.once('error', reject);
-    child.once('close', (exitCode) => resolve({ exitCode: exitCode ?? 1, output: Buffer.concat(chunks).toString('utf8') }));
+    child.once('close', (exitCode) =>
+      resolve({ exitCode: exitCode ?? 1, output: Buffer.concat(chunks).toString('utf8') }),
+    );
   });
 }

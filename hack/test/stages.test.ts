@@ -19,6 +19,8 @@ describe('hack/test/stages', () => {
   });
 
   it('collects what could not run, with its reason', () => {
-    expect(notRun('a\n    NOT RUN lists with kubectl: kubectl not found\nb')).to.deep.equal(['NOT RUN lists with kubectl: kubectl not found']);
+    expect(notRun('a\n    NOT RUN lists with kubectl: kubectl not found\nb')).to.deep.equal([
+      'NOT RUN lists with kubectl: kubectl not found',
+    ]);
   });
 });

@@ -4,7 +4,14 @@ import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import type { Host } from './host.ts';
 import { rereadIpvs } from './read-ipvs.ts';
-import { describeReadError, observedOf, type ReadError, type Readings, readKernel, withObserved } from './read-kernel.ts';
+import {
+  describeReadError,
+  observedOf,
+  type ReadError,
+  type Readings,
+  readKernel,
+  withObserved,
+} from './read-kernel.ts';
 import { describeToolError, type ToolCall } from './tool.ts';
 
 /** Which tool reads a script on its standard input. */
@@ -46,7 +53,9 @@ export class Kernel {
     const readings = await this.#reread();
     if (!readings.ok) return readings;
     const observed = observedOf(readings.value, family);
-    return observed ? succeed(observed) : fail({ during: READING, message: `${family} is not programmed on this node` });
+    return observed
+      ? succeed(observed)
+      : fail({ during: READING, message: `${family} is not programmed on this node` });
   }
 
   async run(

@@ -37,7 +37,9 @@ describe('apply/read-ipvs', () => {
     kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 3);
     const again = await reading(rereadIpvs(kernel, known));
     expect(kernel.calls).to.deep.equal([]);
-    expect([...(again.state.get(TCP)?.realServers.values() ?? [])].map(({ connections }) => connections)).to.deep.equal([3]);
+    expect([...(again.state.get(TCP)?.realServers.values() ?? [])].map(({ connections }) => connections)).to.deep.equal(
+      [3],
+    );
     expect(again.state.get(UDP)).to.deep.equal(known.state.get(UDP));
   });
 

@@ -52,7 +52,10 @@ export function loadConfig({ file, flags }: ConfigSources): Result<ProxyConfig, 
       healthzPort: ports.healthzPort,
       metricsPort: ports.metricsPort,
       ignoredFlags: file ? givenFlags(flags, ['setting']).map(({ name }) => name) : [],
-      notices: [...notices, ...collectNotices({ ...main.value, mode: saidMode(main.value.mode, file, counting) }, counting)],
+      notices: [
+        ...notices,
+        ...collectNotices({ ...main.value, mode: saidMode(main.value.mode, file, counting) }, counting),
+      ],
     }),
   );
 }

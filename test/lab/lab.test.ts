@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type NodeState, readNodeState, readVirtualServers } from './kernel-state.ts';
 import type { Lab } from './lab.ts';
-import { POD_PORT, useLab } from './shared-lab.ts';
+import { useLab } from './shared-lab.ts';
+import { POD_PORT } from './standard-plan.ts';
 import { countByPeer, type TrafficProtocol } from './traffic.ts';
 import { waitFor } from './wait-for.ts';
 

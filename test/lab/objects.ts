@@ -3,7 +3,12 @@ export interface ServiceSketch {
   readonly name: string;
   readonly type?: 'ClusterIP' | 'NodePort';
   readonly clusterIPs?: readonly string[];
-  readonly ports: readonly { readonly name: string; readonly protocol: 'TCP' | 'UDP' | 'SCTP'; readonly port: number; readonly nodePort?: number }[];
+  readonly ports: readonly {
+    readonly name: string;
+    readonly protocol: 'TCP' | 'UDP' | 'SCTP';
+    readonly port: number;
+    readonly nodePort?: number;
+  }[];
 }
 
 export interface PodSketch {
@@ -30,7 +35,12 @@ export function service({ name, type = 'ClusterIP', clusterIPs, ports }: Service
 }
 
 /** The slice that a controller would keep for these pods; all of one family. */
-export function slice(of: ServiceSketch, targetPort: number, pods: readonly PodSketch[], family: 'IPv4' | 'IPv6' = 'IPv4') {
+export function slice(
+  of: ServiceSketch,
+  targetPort: number,
+  pods: readonly PodSketch[],
+  family: 'IPv4' | 'IPv6' = 'IPv4',
+) {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -53,7 +63,10 @@ export function node(name: string, addresses: readonly string[], zone?: string):
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...(zone ? { 'topology.kubernetes.io/zone': zone } : {}) } },
+    metadata: {
+      name,
+      labels: { 'kubernetes.io/hostname': name, ...(zone ? { 'topology.kubernetes.io/zone': zone } : {}) },
+    },
     spec: {},
     status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
   };

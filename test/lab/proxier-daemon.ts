@@ -6,7 +6,13 @@ import type { Lab } from './lab.ts';
 const PROGRAM = join(import.meta.dirname, '../../src/main.ts');
 
 /** Starts `ipvs-proxier run` on a node of the lab, as a DaemonSet would. Its log and files go into `folder`. */
-export function startProxier(lab: Lab, node: string, kubeconfig: string, folder: string, flags: readonly string[] = []): Daemon {
+export function startProxier(
+  lab: Lab,
+  node: string,
+  kubeconfig: string,
+  folder: string,
+  flags: readonly string[] = [],
+): Daemon {
   const file = join(folder, 'kubeconfig');
   writeFileSync(file, kubeconfig);
   const args = [PROGRAM, 'run', '--kubeconfig', file, '--hostname-override', node, ...flags];

@@ -40,7 +40,9 @@ describe('test/lab/render', () => {
     return (await execa(process.execPath, args, { stripFinalNewline: false })).stdout;
   };
   const inside = async (command: string, input = ''): Promise<string> => {
-    const { stdout, stderr } = await execa('nsenter', [`--net=/run/netns/${NAMESPACE}`, ...command.split(' ')], { input });
+    const { stdout, stderr } = await execa('nsenter', [`--net=/run/netns/${NAMESPACE}`, ...command.split(' ')], {
+      input,
+    });
     expect(stderr, `${command}: stderr`).to.equal('');
     return stdout;
   };
@@ -57,8 +59,15 @@ describe('test/lab/render', () => {
     it(`gives rules that \`${tool}-restore\` takes and \`${tool}-save\` shows the same`, async () => {
       const text = await render(tool);
       await inside(`${tool}-restore --noflush`, text);
-      const saved = cleanRules(await inside(`${tool}-save`)).split('\n').filter((line) => line.startsWith('-A KUBE-'));
-      expect(saved.sort()).to.deep.equal(text.split('\n').filter((line) => line.startsWith('-A KUBE-')).sort());
+      const saved = cleanRules(await inside(`${tool}-save`))
+        .split('\n')
+        .filter((line) => line.startsWith('-A KUBE-'));
+      expect(saved.sort()).to.deep.equal(
+        text
+          .split('\n')
+          .filter((line) => line.startsWith('-A KUBE-'))
+          .sort(),
+      );
       expect(saved.length).to.be.greaterThan(15);
     });
   }
@@ -74,8 +83,11 @@ describe('test/lab/render', () => {
     const text = await render('address');
     await inside('ip -batch -', text);
     const wanted = [...text.matchAll(/address replace (\S+) dev/g)].map(([, address]) => address ?? '');
-    expect(parseAddresses(await inside('ip -oneline address show dev kube-ipvs0'))
-      .map((address) => address.replace(/^([^/]*:[^/]*)\/32$/, '$1/128'))).to.deep.equal([...wanted].sort());
+    expect(
+      parseAddresses(await inside('ip -oneline address show dev kube-ipvs0')).map((address) =>
+        address.replace(/^([^/]*:[^/]*)\/32$/, '$1/128'),
+      ),
+    ).to.deep.equal([...wanted].sort());
     expect(wanted.length).to.be.greaterThan(4);
   });
 });

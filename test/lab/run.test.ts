@@ -5,10 +5,11 @@ import { expect } from 'chai';
 import { type ApiServer, startApiServer } from '../apiserver/server.ts';
 import type { Daemon } from './daemon.ts';
 import { readBoundAddresses, readSets, readVirtualServers } from './kernel-state.ts';
-import type { LabHost } from './topology.ts';
 import { node, type ServiceSketch, service, slice } from './objects.ts';
 import { startProxier } from './proxier-daemon.ts';
-import { POD_PORT, useLab } from './shared-lab.ts';
+import { useLab } from './shared-lab.ts';
+import { POD_PORT } from './standard-plan.ts';
+import type { LabHost } from './topology.ts';
 import { countByPeer, countByServer, type Target } from './traffic.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -56,7 +57,9 @@ describe('test/lab/run', () => {
   }
 
   function virtualServers(name: string, done: (lines: readonly string[]) => boolean): Promise<readonly string[]> {
-    return waitFor(`virtual servers of ${name}`, () => readVirtualServers(shared().lab, name), done, { timeoutMs: 60_000 });
+    return waitFor(`virtual servers of ${name}`, () => readVirtualServers(shared().lab, name), done, {
+      timeoutMs: 60_000,
+    });
   }
 
   function bound(name: string, done: (addresses: readonly string[]) => boolean): Promise<readonly string[]> {
@@ -86,7 +89,10 @@ describe('test/lab/run', () => {
       it(`answers a pod over ${protocol} at the ${family} cluster address, with the pod's own address as source`, async () => {
         const client = shared().lab.pod('a2');
         const answers = await ask({ from: client, protocol, address: vip, port: 80, times: 10 });
-        expect([...countByServer(answers)].sort()).to.deep.equal([['a1', 5], ['b1', 5]]);
+        expect([...countByServer(answers)].sort()).to.deep.equal([
+          ['a1', 5],
+          ['b1', 5],
+        ]);
         expect([...countByPeer(answers)]).to.deep.equal([[client.addresses[family], 10]]);
       });
 
@@ -100,7 +106,13 @@ describe('test/lab/run', () => {
       it(`answers a client outside over ${protocol} at the ${family} node port of each node, masqueraded`, async () => {
         for (const host of shared().lab.nodes) {
           const port = protocol === 'http' ? 30080 : 30081;
-          const answers = await ask({ from: shared().lab.client(), protocol, address: host.addresses[family], port, times: 10 });
+          const answers = await ask({
+            from: shared().lab.client(),
+            protocol,
+            address: host.addresses[family],
+            port,
+            times: 10,
+          });
           expect([...countByServer(answers).keys()].sort()).to.deep.equal(['a1', 'b1']);
           expect([...countByPeer(answers).keys()]).to.not.include(shared().lab.client().addresses[family]);
         }
@@ -109,17 +121,33 @@ describe('test/lab/run', () => {
 
     it(`lets a pod reach itself at the ${family} cluster address`, async () => {
       const answers = await ask({ from: shared().lab.pod('a1'), protocol: 'http', address: vip, port: 80, times: 4 });
-      expect([...countByServer(answers)].sort()).to.deep.equal([['a1', 2], ['b1', 2]]);
+      expect([...countByServer(answers)].sort()).to.deep.equal([
+        ['a1', 2],
+        ['b1', 2],
+      ]);
     });
   }
 
   it('refuses other ports of a cluster address, and a Service without endpoints, at once', async () => {
-    const empty: ServiceSketch = { name: 'empty', clusterIPs: ['10.96.0.18'], ports: [{ name: 'http', protocol: 'TCP', port: 80 }] };
+    const empty: ServiceSketch = {
+      name: 'empty',
+      clusterIPs: ['10.96.0.18'],
+      ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
+    };
     api.apply(service(empty));
     await virtualServers('node-a', (lines) => lines.includes('-A -t 10.96.0.18:80 -s rr'));
     await bound('node-a', (addresses) => addresses.includes('10.96.0.18/32'));
-    for (const [address, port] of [['10.96.0.18', 80], ['10.96.0.10', 81]] as const) {
-      const { answers, troubles } = await shared().traffic.ask({ from: 'a2', protocol: 'tcp', address, port, times: 2 });
+    for (const [address, port] of [
+      ['10.96.0.18', 80],
+      ['10.96.0.10', 81],
+    ] as const) {
+      const { answers, troubles } = await shared().traffic.ask({
+        from: 'a2',
+        protocol: 'tcp',
+        address,
+        port,
+        times: 2,
+      });
       expect([...answers, ...troubles], `${address}:${port}`).to.deep.equal([['refused', 2]]);
     }
     api.delete({ kind: 'Service', namespace: 'shop', name: 'empty' });
@@ -129,8 +157,12 @@ describe('test/lab/run', () => {
   it('keeps an open connection when its endpoint leaves and comes back, and sends new ones elsewhere meanwhile', async () => {
     const { lab, traffic } = shared();
     serve('b1');
-    const takesNew = (lines: readonly string[]) => lines.filter((line) => /^-a -t 10\.96\.0\.10:80 .* -w 1$/.test(line));
-    await virtualServers('node-a', (lines) => takesNew(lines).join() === '-a -t 10.96.0.10:80 -r 10.180.2.11:8080 -m -w 1');
+    const takesNew = (lines: readonly string[]) =>
+      lines.filter((line) => /^-a -t 10\.96\.0\.10:80 .* -w 1$/.test(line));
+    await virtualServers(
+      'node-a',
+      (lines) => takesNew(lines).join() === '-a -t 10.96.0.10:80 -r 10.180.2.11:8080 -m -w 1',
+    );
     const held = await traffic.open({ from: 'a2', protocol: 'tcp', address: '10.96.0.10', port: 80 });
     expect(held.first).to.match(/^b1 /);
     serve('a1');
@@ -151,7 +183,12 @@ describe('test/lab/run', () => {
     await daemons[0]?.kill();
     const revived = startProxier(lab, 'node-a', api.kubeconfig(), join(folder), [...FLAGS, '--v', '2']);
     daemons = [revived, ...daemons.slice(1)];
-    await waitFor('the first pass', async () => revived.log(), (log) => log.includes('nothing to do'), { timeoutMs: 60_000 });
+    await waitFor(
+      'the first pass',
+      async () => revived.log(),
+      (log) => log.includes('nothing to do'),
+      { timeoutMs: 60_000 },
+    );
     expect(revived.log()).to.not.include('node programmed');
     expect(await readVirtualServers(lab, 'node-a')).to.deep.equal(before);
     expect(await held.again()).to.equal(held.first);
@@ -160,7 +197,13 @@ describe('test/lab/run', () => {
 
   it('goes on serving while the API server is away, and catches up when it is back', async () => {
     await api.stopAccepting();
-    const answers = await ask({ from: shared().lab.pod('a2'), protocol: 'http', address: '10.96.0.10', port: 80, times: 4 });
+    const answers = await ask({
+      from: shared().lab.pod('a2'),
+      protocol: 'http',
+      address: '10.96.0.10',
+      port: 80,
+      times: 4,
+    });
     expect([...countByServer(answers).keys()].sort()).to.deep.equal(['a1', 'b1']);
     serve('a1', 'a2', 'b1', 'b2');
     await api.startAccepting();
@@ -171,7 +214,11 @@ describe('test/lab/run', () => {
     api.delete({ kind: 'Service', namespace: 'shop', name: 'web' });
     for (const { name } of shared().lab.nodes) {
       await virtualServers(name, (lines) => lines.length === 0);
-      const sets = await waitFor('sets', () => readSets(shared().lab, name), (all) => all.get('KUBE-CLUSTER-IP')?.length === 0);
+      const sets = await waitFor(
+        'sets',
+        () => readSets(shared().lab, name),
+        (all) => all.get('KUBE-CLUSTER-IP')?.length === 0,
+      );
       expect([...sets].filter(([, entries]) => entries.length > 0)).to.deep.equal([]);
       expect(await bound(name, () => true)).to.deep.equal([]);
     }

@@ -22,7 +22,11 @@ export function parseIpsetSave(text: string): IpsetState | undefined {
 
 /** The entry with its protocol as a name, whichever way it is written. */
 export function nameProtocol(entry: string): SetEntry {
-  return entry.replace(/,(6|17|132):/, (_, number: '6' | '17' | '132') => `,${NAMES[number]}:`) as SetEntry;
+  const named = entry.replace(
+    PROTOCOL_NUMBER,
+    (_, address: string, number: keyof typeof NAMES) => `${address}${NAMES[number]}:`,
+  );
+  return named as SetEntry;
 }
 
 function readSet(name: string, [type = '', ...options]: readonly string[]): IpSet & { entries: Set<SetEntry> } {
@@ -32,4 +36,6 @@ function readSet(name: string, [type = '', ...options]: readonly string[]): IpSe
   return { name, type, family, maxEntries, entries: new Set() };
 }
 
+/** The second element only: the third may be an IPv6 network such as `6::/16`. */
+const PROTOCOL_NUMBER = /^([^,]*,)(6|17|132):/;
 const NAMES = { 6: 'tcp', 17: 'udp', 132: 'sctp' } as const;

@@ -72,7 +72,8 @@ function parseReal(words: readonly string[], form: ListForm): RealServer | undef
   const backend = PARSE_ADDRESS_PORT[form](words[1] ?? '');
   const forwarding = METHODS[words[2] ?? ''];
   const [weight, active, inactive] = words.slice(3, 6).map(Number);
-  if (!backend || !forwarding || weight === undefined || active === undefined || inactive === undefined) return undefined;
+  if (!backend || !forwarding || weight === undefined || active === undefined || inactive === undefined)
+    return undefined;
   if (!Number.isInteger(weight) || !Number.isInteger(active + inactive)) return undefined;
   return { ...backend, forwarding, weight, connections: active + inactive };
 }
