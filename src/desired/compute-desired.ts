@@ -82,31 +82,40 @@ function computeParts(
 
 const NO_ENDPOINTS: readonly never[] = [];
 
-/** Where two service ports claim the same frontend, the one whose name comes first has it, on every node and in every pass. */
+/** Where service ports claim the same frontend, the one whose name comes first has it, on every node and in every pass. */
 function joinServers(parts: ReadonlyMap<ServicePortKey, ServicePart>) {
   const owners = new Map<VirtualServerKey, ServicePortKey>();
   const servers = new Map<VirtualServerKey, VirtualServer>();
-  const problems: Problem[] = [];
+  const claimed = new Set<VirtualServerKey>();
   for (const [key, part] of parts) {
     for (const server of part.servers) {
       const frontend = virtualServerKey(server);
       const owner = owners.get(frontend);
-      if (owner !== undefined && owner !== key) problems.push(collision(frontend, owner, key));
+      if (owner !== undefined && owner !== key) claimed.add(frontend);
       if (owner !== undefined && owner < key) continue;
       owners.set(frontend, key);
       servers.set(frontend, server);
     }
   }
-  return { servers, problems };
+  return { servers, problems: claimed.size === 0 ? [] : collisions(parts, owners, claimed) };
 }
 
-function collision(frontend: VirtualServerKey, one: ServicePortKey, other: ServicePortKey): Problem {
-  const [winner, loser] = one < other ? [one, other] : [other, one];
-  return {
-    object: `Service ${loser}`,
-    field: '',
-    message: `${frontend} is also claimed by ${winner}, which is served`,
-  };
+/** One for each service port and frontend that it does not get, sorted. */
+function collisions(
+  parts: ReadonlyMap<ServicePortKey, ServicePart>,
+  owners: ReadonlyMap<VirtualServerKey, ServicePortKey>,
+  claimed: ReadonlySet<VirtualServerKey>,
+): readonly Problem[] {
+  const problems = new Map<string, Problem>();
+  for (const [key, part] of parts) {
+    for (const frontend of part.servers.map(virtualServerKey)) {
+      const owner = owners.get(frontend);
+      if (!claimed.has(frontend) || owner === key) continue;
+      const message = `${frontend} is also claimed by ${owner}, which is served`;
+      problems.set(`${key} ${frontend}`, { object: `Service ${key}`, field: '', message });
+    }
+  }
+  return [...problems].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, problem]) => problem);
 }
 
 /** All sets of the family with their entries; every bound address stands in the set that guards the dummy interface. */

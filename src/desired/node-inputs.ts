@@ -25,11 +25,14 @@ export type LocalDetector =
 
 export function nodeInputs(node: NodeView, family: Family, settings: ProxySettings): NodeInputs {
   const ownAddresses = interfaceAddresses(node, family, (name) => name !== DUMMY_INTERFACE).filter(isUsable);
+  const nodeAddress = node.addresses.find((address) => familyOf(address) === family);
+  const primary = nodeAddress === undefined ? [] : [hostCidr(nodeAddress)];
+  const configured = settings.nodePortAddresses.flatMap((range) => (range === 'primary' ? primary : [range]));
   return {
     place: { name: node.name, zone: node.zone },
-    nodePortAddresses: nodePortAddresses(node, family, settings.nodePortAddresses, ownAddresses),
+    nodePortAddresses: nodePortAddresses(node, family, configured, ownAddresses),
     ownAddresses,
-    primaryAddress: node.addresses.find((address) => familyOf(address) === family) ?? ownAddresses[0],
+    primaryAddress: nodeAddress ?? ownAddresses[0],
     detector: detectorOf(settings.detectLocal, node, family),
   };
 }
@@ -43,12 +46,10 @@ export function nodeInputs(node: NodeView, family: Family, settings: ProxySettin
 function nodePortAddresses(
   node: NodeView,
   family: Family,
-  configured: ProxySettings['nodePortAddresses'],
+  configured: readonly Cidr[],
   ownAddresses: readonly IpAddress[],
 ): readonly IpAddress[] {
-  const ranges = configured
-    .flatMap((range) => (range === 'primary' ? node.addresses.map(hostCidr) : [range]))
-    .filter((range) => cidrFamily(range) === family);
+  const ranges = configured.filter((range) => cidrFamily(range) === family);
   if (ranges.length === 0 || ranges.some((range) => prefixLength(range) === 0)) return ownAddresses;
   const all = interfaceAddresses(node, family, () => true).filter((address) => !isLoopback(address));
   return all.filter((address) => ranges.some((range) => cidrContains(range, address)));

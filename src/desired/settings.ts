@@ -21,7 +21,7 @@ export interface ProxySettings {
   /** Whether this node's iptables knows `--random-fully`. */
   readonly randomFully: boolean;
   readonly detectLocal: DetectLocal;
-  /** Where node ports are served; empty for every address. `primary` stands for the node's own addresses in the API. */
+  /** Where node ports are served; empty for every address. `primary` stands for the first address of each family that the Node object names. */
   readonly nodePortAddresses: readonly (Cidr | 'primary')[];
   /** Virtual servers with such an address are never deleted. */
   readonly excludeCIDRs: readonly Cidr[];

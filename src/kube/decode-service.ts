@@ -35,7 +35,7 @@ export function decodeService(json: unknown): Decoded<Service> {
     externalIPs: readAddresses(reader, 'spec.externalIPs', spec['externalIPs']),
     loadBalancerVIPs: readVIPs(reader, status),
     loadBalancerSourceRanges: readRanges(reader, spec),
-    healthCheckNodePort: spec['healthCheckNodePort'] ? parsePort(spec['healthCheckNodePort']) : undefined,
+    healthCheckNodePort: readNodePort(reader, 'spec.healthCheckNodePort', spec['healthCheckNodePort']),
   };
   return { value: Object.freeze(value), problems: reader.problems };
 }
@@ -94,13 +94,13 @@ function readServicePort(reader: Reader, field: string, entry: Json): ServicePor
     );
   }
   if (protocol === undefined) return undefined;
-  return { name: text(entry['name']) ?? '', protocol, port, nodePort: readNodePort(reader, field, entry['nodePort']) };
+  return { name: text(entry['name']) ?? '', protocol, port, nodePort: readNodePort(reader, `${field}.nodePort`, entry['nodePort']) };
 }
 
 function readNodePort(reader: Reader, field: string, value: unknown): ServicePortSpec['nodePort'] {
   if (value === undefined || value === null || value === 0) return undefined;
   const message = `${show(value)} is not a port from 1 to 65535; the node port is not served`;
-  return parsePort(value) ?? complain(reader, `${field}.nodePort`, message);
+  return parsePort(value) ?? complain(reader, field, message);
 }
 
 function readAffinity(reader: Reader, spec: Json): number {
@@ -121,7 +121,7 @@ function readVIPs(reader: Reader, status: Json): readonly IpAddress[] {
   const ingress = list(reader, 'status.loadBalancer.ingress', record(status['loadBalancer'])['ingress']);
   return ingress.flatMap((entry, index) => {
     const { ip, ipMode } = record(entry);
-    if (ip === undefined || ip === '' || (ipMode ?? 'VIP') !== 'VIP') return [];
+    if ((ip ?? '') === '' || (ipMode ?? 'VIP') !== 'VIP') return [];
     return readAddress(reader, `status.loadBalancer.ingress[${index}].ip`, ip) ?? [];
   });
 }

@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { type Document, parseAllDocuments } from 'yaml';
 import type { Problem } from '../model/problem.ts';
+import { fail, type Result, succeed } from '../model/result.ts';
 
 export interface FileObjects {
   readonly objects: readonly unknown[];
@@ -30,10 +31,20 @@ export function parseObjects(name: string, text: string): FileObjects {
       problems.push({ object: `${name}:${line}:${col}`, field: '', message });
       continue;
     }
-    const value: unknown = document.toJS();
-    if (value !== null && value !== undefined) objects.push(value);
+    const value = toPlain(document);
+    if (!value.ok) problems.push({ object: name, field: '', message: `${value.error}; this document is left out` });
+    else if (value.value !== null && value.value !== undefined) objects.push(value.value);
   }
   return { objects, problems };
+}
+
+/** The library throws for an alias without its anchor, and for aliases that grow beyond measure. */
+function toPlain(document: Document.Parsed): Result<unknown, string> {
+  try {
+    return succeed(document.toJS());
+  } catch (error) {
+    return fail(firstSentence((error as Error).message));
+  }
 }
 
 async function readNamed(name: string, stdin: () => Promise<string>): Promise<FileObjects> {

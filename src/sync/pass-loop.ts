@@ -50,7 +50,9 @@ export class PassLoop {
     this.#tellProblems(report);
   }
 
+  /** A pass that did not get as far as the families says nothing about their problems. */
   #tellProblems(report: PassReport): void {
+    if (report.families.length === 0) return;
     const problems = report.families.flatMap(({ state }) => state.desired?.problems ?? []).map(describeProblem);
     for (const problem of problems) if (!this.#saidProblems.has(problem)) this.#log.warn({}, problem);
     this.#saidProblems = new Set(problems);

@@ -83,6 +83,7 @@ export class Proxier {
       errors,
     });
     if (full) {
+      this.#fullPassDue = true;
       const refreshed = await kernel.refresh();
       if (!refreshed.ok) return report([], [refreshed.error]);
       this.#interfaces = refreshed.value;

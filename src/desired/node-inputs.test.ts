@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { cidr, ip } from '../../test/builders/net.ts';
+import { nodeView, settings } from '../../test/builders/objects.ts';
+import type { Family } from '../net/family.ts';
+import { nodeInputs } from './node-inputs.ts';
+import type { DetectLocal, ProxySettings } from './settings.ts';
+
+describe('desired/node-inputs', () => {
+  const interfaces = {
+    lo: ['127.0.0.1/8', '::1/128'],
+    eth0: ['192.168.0.10/24', 'fd00:168::10/64', 'fe80::10/64'],
+    eth1: ['192.168.1.10/24', '192.168.0.10/32', '169.254.20.10/32'],
+    'kube-ipvs0': ['172.20.1.1/32', 'fd00:20::1/128'],
+  };
+  const addresses = ['192.168.0.10', '192.168.1.10', 'fd00:168::10', '203.0.113.10'].map(ip);
+  const node = nodeView({ interfaces, addresses });
+
+  const everyIPv4 = ['192.168.0.10', '192.168.1.10', '169.254.20.10'];
+  const everyIPv6 = ['fd00:168::10'];
+  const cases: readonly (readonly [string, readonly string[], readonly string[], readonly string[]])[] = [
+    [
+      'every address of the node without a setting, but no loopback and no IPv6 link-local one',
+      [],
+      everyIPv4,
+      everyIPv6,
+    ],
+    ['the addresses inside the ranges', ['192.168.1.0/24', 'fd00:168::/64'], ['192.168.1.10'], everyIPv6],
+    [
+      'the addresses inside any of the ranges, each once',
+      ['192.168.0.0/16', '192.168.1.0/24', 'fd00::1/128'],
+      ['192.168.0.10', '192.168.1.10'],
+      [],
+    ],
+    ['none when no address is inside', ['10.0.0.0/8', '2001:db8::/32'], [], []],
+    ['every address of a family whose ranges are not given', ['192.168.1.0/24'], ['192.168.1.10'], everyIPv6],
+    [
+      'every address when a range of all is among others',
+      ['192.168.1.0/24', '0.0.0.0/0', '::/0'],
+      everyIPv4,
+      everyIPv6,
+    ],
+    ['the first address of each family that the Node names', ['primary'], ['192.168.0.10'], everyIPv6],
+    ['the first address beside a range', ['primary', '169.254.0.0/16'], ['192.168.0.10', '169.254.20.10'], everyIPv6],
+    [
+      'addresses of Services when a range covers them',
+      ['172.20.0.0/16', 'fd00:20::/64'],
+      ['172.20.1.1'],
+      ['fd00:20::1'],
+    ],
+    ['IPv6 link-local ones when a range covers them', ['fe80::/10'], everyIPv4, ['fe80::10']],
+    ['no loopback address even when asked for', ['127.0.0.0/8', '::1/128'], [], []],
+  ];
+  for (const [name, configured, ipv4, ipv6] of cases) {
+    it(`serves node ports on ${name}: ${configured.join(', ') || 'nothing configured'}`, () => {
+      const nodePortAddresses = configured.map((text) => (text === 'primary' ? text : cidr(text)));
+      const found = (family: Family) => nodeInputs(node, family, settings({ nodePortAddresses })).nodePortAddresses;
+      expect(found('IPv4')).to.deep.equal(ipv4);
+      expect(found('IPv6')).to.deep.equal(ipv6);
+    });
+  }
+
+  it('serves node ports everywhere when the Node names no address to be the primary one', () => {
+    const unknown = nodeView({ interfaces });
+    expect(nodeInputs(unknown, 'IPv4', settings({ nodePortAddresses: ['primary'] })).nodePortAddresses).to.deep.equal(
+      everyIPv4,
+    );
+  });
+
+  it('knows the addresses of every interface but the dummy one as its own', () => {
+    expect(nodeInputs(node, 'IPv4', settings()).ownAddresses).to.deep.equal(everyIPv4);
+    expect(nodeInputs(node, 'IPv6', settings()).ownAddresses).to.deep.equal(everyIPv6);
+  });
+
+  it('takes an address that stands on the dummy interface and elsewhere for its own', () => {
+    const both = nodeView({ interfaces: { eth0: ['192.168.0.10/24'], 'kube-ipvs0': ['192.168.0.10/32'] } });
+    expect(nodeInputs(both, 'IPv4', settings()).ownAddresses).to.deep.equal(['192.168.0.10']);
+  });
+
+  it('takes the first address of the family that the Node names for the main one, else the first of its interfaces', () => {
+    const main = (view: typeof node) =>
+      (['IPv4', 'IPv6'] as const).map((family) => nodeInputs(view, family, settings()).primaryAddress);
+    expect(main(node)).to.deep.equal(['192.168.0.10', 'fd00:168::10']);
+    expect(main(nodeView({ interfaces, addresses: [ip('203.0.113.10')] }))).to.deep.equal([
+      '203.0.113.10',
+      'fd00:168::10',
+    ]);
+    expect(main(nodeView({ interfaces: {} }))).to.deep.equal([undefined, undefined]);
+  });
+
+  it('stands where the Node says', () => {
+    expect(nodeInputs(nodeView({ zone: 'zone-a' }), 'IPv4', settings()).place).to.deep.equal({
+      name: 'node-a',
+      zone: 'zone-a',
+    });
+  });
+
+  const pods = ['fd00:180::/64', '10.180.0.0/24', '10.180.1.0/24'].map(cidr);
+  const detectors: readonly (readonly [string, DetectLocal, unknown, unknown])[] = [
+    [
+      'the first cluster range of the family',
+      { kind: 'cluster-cidr', cidrs: ['fd00:180::/48', 'fd00:190::/48', '10.180.0.0/16', '10.190.0.0/16'].map(cidr) },
+      { kind: 'source', cidr: '10.180.0.0/16' },
+      { kind: 'source', cidr: 'fd00:180::/48' },
+    ],
+    [
+      'nothing without a cluster range of the family',
+      { kind: 'cluster-cidr', cidrs: [cidr('10.180.0.0/16')] },
+      { kind: 'source', cidr: '10.180.0.0/16' },
+      undefined,
+    ],
+    [
+      'the first Pod range of the Node',
+      { kind: 'node-cidr' },
+      { kind: 'source', cidr: '10.180.0.0/24' },
+      { kind: 'source', cidr: 'fd00:180::/64' },
+    ],
+    [
+      'the bridge',
+      { kind: 'bridge-interface', name: 'cni0' },
+      { kind: 'interface', name: 'cni0' },
+      { kind: 'interface', name: 'cni0' },
+    ],
+    [
+      'interfaces by the start of their names',
+      { kind: 'interface-name-prefix', prefix: 'veth' },
+      { kind: 'interface', name: 'veth+' },
+      { kind: 'interface', name: 'veth+' },
+    ],
+  ];
+  for (const [name, detectLocal, ipv4, ipv6] of detectors) {
+    it(`tells traffic of Pods by ${name} (${detectLocal.kind})`, () => {
+      const found = (family: Family) =>
+        nodeInputs(nodeView({ podCIDRs: pods }), family, settings({ detectLocal })).detector;
+      expect([found('IPv4'), found('IPv6')]).to.deep.equal([ipv4, ipv6]);
+    });
+  }
+
+  it('cannot tell traffic of Pods by the Node when it has no Pod range', () => {
+    const given: Partial<ProxySettings> = { detectLocal: { kind: 'node-cidr' } };
+    expect(nodeInputs(nodeView(), 'IPv4', settings(given)).detector).to.equal(undefined);
+  });
+});

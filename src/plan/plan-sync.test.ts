@@ -1,0 +1,238 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { anyDesired, desiredFor } from '../../test/builders/desired.ts';
+import { observedState, real, server } from '../../test/builders/kernel-states.ts';
+import { ip, port } from '../../test/builders/net.ts';
+import { endpoint, servicePort } from '../../test/builders/objects.ts';
+import { memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import { applyDummySteps } from '../kernel/dummy/diff.ts';
+import { dummyOf, parseAddressShow } from '../kernel/dummy/parse.ts';
+import { applyIpsetSteps } from '../kernel/ipset/diff.ts';
+import { parseIpsetSave } from '../kernel/ipset/parse.ts';
+import { renderIpsetState } from '../kernel/ipset/render.ts';
+import { applyTableChanges } from '../kernel/iptables/diff.ts';
+import { applyIpvsSteps } from '../kernel/ipvs/diff.ts';
+import { parseIpvsSave } from '../kernel/ipvs/parse-save.ts';
+import { renderIpvsState } from '../kernel/ipvs/render.ts';
+import { virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { KernelState, ObservedState } from '../kernel/state.ts';
+import type { OwnershipInputs } from './ownership.ts';
+import { type Plan, type PlanPart, planSync } from './plan-sync.ts';
+import { renderPlanPart } from './scripts.ts';
+
+const INPUTS: OwnershipInputs = { behaviour: 'documented', excludeCIDRs: [], previous: undefined };
+
+describe('plan/plan-sync', () => {
+  const http = servicePort({ externalIPs: [ip('203.0.113.1')] });
+  const dns = servicePort({ name: 'kube-system/dns', clusterIP: ip('172.20.0.10'), port: port(53), protocol: 'UDP' });
+  const nothing = desiredFor([]).kernel;
+  const cart = desiredFor([[http, [endpoint()]]]).kernel;
+
+  it('makes sets and rules before virtual servers, and those before their addresses', () => {
+    expect(summary(planSync(cart, observedState(), INPUTS))).to.deep.equal([
+      'ipset create-set, add-entry',
+      'iptables nat, filter',
+      'ipvs add-virtual-server, add-real-server',
+      'address create-interface, bind-address',
+    ]);
+  });
+
+  it('takes away the other way round: addresses, virtual servers, sets', () => {
+    expect(summary(planSync(nothing, reached(cart), INPUTS))).to.deep.equal([
+      'iptables nat',
+      'address unbind-address',
+      'ipvs delete-virtual-server',
+      'ipset delete-entry',
+    ]);
+  });
+
+  it('makes what is new before it takes away what is old', () => {
+    const plan = planSync(desiredFor([[dns, [endpoint()]]]).kernel, reached(cart), INPUTS);
+    expect(summary(plan)).to.deep.equal([
+      'ipset add-entry',
+      'iptables nat',
+      'ipvs add-virtual-server, add-real-server',
+      'address bind-address, unbind-address',
+      'ipvs delete-virtual-server',
+      'ipset delete-entry',
+    ]);
+  });
+
+  it('joins neighbours of one tool into one process', () => {
+    const moved = desiredFor([[http, [endpoint({ address: ip('10.180.1.2') })]]]).kernel;
+    expect(summary(planSync(moved, reached(cart), INPUTS))).to.deep.equal(['ipvs add-real-server, delete-real-server']);
+  });
+
+  it('joins the two ends of the sets where nothing else is to be done', () => {
+    const [one, other] = ['10.180.0.1', '10.180.0.2'].map((address) => [
+      endpoint({ address: ip(address), local: true, ready: false, serving: false }),
+    ]);
+    const plan = planSync(
+      desiredFor([[http, other ?? []]]).kernel,
+      reached(desiredFor([[http, one ?? []]]).kernel),
+      INPUTS,
+    );
+    expect(summary(plan)).to.deep.equal(['ipset add-entry, delete-entry']);
+  });
+
+  it('has no part where nothing is to be done', () => {
+    const plan = planSync(cart, reached(cart), INPUTS);
+    expect([plan.parts, plan.kept, plan.foreignAddresses, plan.conflicts]).to.deep.equal([[], [], [], []]);
+    expect(plan.after).to.deep.equal(reached(cart));
+  });
+
+  it('tells what stays and why', () => {
+    const theirs = server([], { address: ip('172.20.9.9') });
+    const busy = server([real('10.180.1.1'), real('10.180.1.9', { connections: 2 })]);
+    const present = reached(cart);
+    const observed = {
+      ...present,
+      ipvs: new Map(present.ipvs).set(virtualServerKey(busy), busy).set(virtualServerKey(theirs), theirs),
+      dummy: { exists: true, addresses: new Set(present.dummy.addresses).add(theirs.address) },
+    };
+    const plan = planSync(cart, observed, INPUTS);
+    expect(plan.kept.map(({ why, server: { address } }) => `${why} ${address}`)).to.deep.equal([
+      'draining 172.20.1.1',
+      'foreign 172.20.9.9',
+    ]);
+    expect(plan.foreignAddresses).to.deep.equal(['172.20.9.9']);
+    expect(summary(plan)).to.deep.equal(['ipvs edit-real-server']);
+  });
+
+  it('names a set of ours that is another one', () => {
+    const sets = new Map(reached(cart).sets);
+    sets.set('KUBE-CLUSTER-IP', {
+      name: 'KUBE-CLUSTER-IP',
+      type: 'bitmap:port',
+      family: undefined,
+      maxEntries: undefined,
+      entries: new Set(),
+    });
+    const { conflicts } = planSync(cart, { ...reached(cart), sets }, INPUTS);
+    expect(conflicts.map(({ wanted, present }) => [wanted.name, wanted.type, present.type])).to.deep.equal([
+      ['KUBE-CLUSTER-IP', 'hash:ip,port', 'bitmap:port'],
+    ]);
+  });
+
+  it('leads the kernel from any Services to any others, to what it says it will be, and then has nothing to do', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyDesired(), { minLength: 2, maxLength: 4 }), async (states) => {
+        const kernel = memoryKernel({ eth0: ['192.168.0.10/24'] });
+        let known = observedState();
+        for (const { kernel: wanted } of states) {
+          const plan = planSync(wanted, known, INPUTS);
+          for (const part of plan.parts) {
+            const { tool, text } = renderPlanPart(part);
+            const [name = '', ...args] = COMMANDS[tool];
+            const ran = await kernel.runTool({ tool: name as 'ip', args, input: text, timeoutMs: 1 });
+            expect(ran).to.deep.equal({ ok: true, value: { stdout: '', stderr: '' } });
+          }
+          known = plan.after;
+          expect(texts(known)).to.deep.equal(texts(wanted));
+          expect(texts({ ...known, ...readBack(kernel) })).to.deep.equal(texts(wanted));
+          expect(planSync(wanted, known, INPUTS).parts).to.deep.equal([]);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('never shows a packet a half-made service, wherever it is broken off', () =>
+    fc.assert(
+      fc.property(anyDesired(), anyDesired(), ({ kernel: before }, { kernel: wanted }) => {
+        const start = reached(before);
+        let state = start;
+        for (const step of singleSteps(planSync(wanted, start, INPUTS))) {
+          state = applyPart(state, step);
+          for (const [key, { address, realServers }] of wanted.ipvs) {
+            const isNew = wanted.dummy.addresses.has(address) && !start.dummy.addresses.has(address);
+            const isBound = state.dummy.addresses.has(address);
+            if (isNew && isBound)
+              expect([...(state.ipvs.get(key)?.realServers.keys() ?? [])]).to.include.members([...realServers.keys()]);
+            if (start.ipvs.has(key)) expect(state.ipvs.has(key)).to.equal(true);
+          }
+          for (const [key, { address }] of start.ipvs) {
+            const isUnwantedAddress = start.dummy.addresses.has(address) && !wanted.dummy.addresses.has(address);
+            if (isUnwantedAddress && state.dummy.addresses.has(address)) expect(state.ipvs.has(key)).to.equal(true);
+          }
+          for (const address of state.dummy.addresses) {
+            expect(state.sets.get('KUBE-IPVS-IPS')?.entries.has(address as never)).to.equal(true);
+          }
+        }
+        expect(texts(state)).to.deep.equal(texts(wanted));
+      }),
+    ));
+
+  it('can be taken up again wherever it was broken off, without what the last pass wanted', () =>
+    fc.assert(
+      fc.property(anyDesired(), anyDesired(), fc.nat(), ({ kernel: before }, { kernel: wanted }, at) => {
+        const steps = singleSteps(planSync(wanted, reached(before), INPUTS));
+        const broken = steps.slice(0, at % (steps.length + 1)).reduce(applyPart, reached(before));
+        const plan = planSync(wanted, broken, INPUTS);
+        expect(texts(plan.after)).to.deep.equal(texts(wanted));
+        expect([plan.kept, plan.foreignAddresses]).to.deep.equal([[], []]);
+      }),
+    ));
+});
+
+const COMMANDS = {
+  ipvs: ['ipvsadm', '-R'],
+  ipset: ['ipset', '-exist', 'restore'],
+  address: ['ip', '-force', '-batch', '-'],
+  iptables: ['iptables-restore', '-w', '5', '--noflush'],
+  ip6tables: ['ip6tables-restore', '-w', '5', '--noflush'],
+} as const;
+
+/** What an empty node shows once it has all that is wanted. */
+function reached(wanted: KernelState): ObservedState {
+  return planSync(wanted, observedState(), INPUTS).after;
+}
+
+/** Each part as its tool and the kinds of its steps, without repetitions. */
+function summary({ parts }: Plan): string[] {
+  return parts.map((part) => {
+    const kinds =
+      part.tool === 'iptables' ? part.changes.map(({ table }) => table) : part.steps.map(({ kind }) => kind);
+    return `${part.tool} ${[...new Set<string>(kinds)].join(', ')}`;
+  });
+}
+
+function singleSteps({ parts }: Plan): PlanPart[] {
+  return parts.flatMap((part): PlanPart[] => {
+    switch (part.tool) {
+      case 'iptables':
+        return part.changes.map((change) => ({ ...part, changes: [change] }));
+      case 'ipset':
+        return part.steps.map((step) => ({ tool: 'ipset', steps: [step] }));
+      case 'ipvs':
+        return part.steps.map((step) => ({ tool: 'ipvs', steps: [step] }));
+      default:
+        return part.steps.map((step) => ({ tool: 'address', steps: [step] }));
+    }
+  });
+}
+
+function applyPart(state: ObservedState, part: PlanPart): ObservedState {
+  switch (part.tool) {
+    case 'iptables':
+      return { ...state, tables: applyTableChanges(state.tables, part.changes) };
+    case 'ipset':
+      return { ...state, sets: applyIpsetSteps(state.sets, part.steps) };
+    case 'ipvs':
+      return { ...state, ipvs: applyIpvsSteps(state.ipvs, part.steps) };
+    default:
+      return { ...state, dummy: applyDummySteps(state.dummy, part.steps) };
+  }
+}
+
+function readBack(kernel: ReturnType<typeof memoryKernel>): Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'> {
+  return {
+    ipvs: parseIpvsSave(kernel.ipvs.save()) ?? new Map(),
+    sets: parseIpsetSave(kernel.ipsets.save()) ?? new Map(),
+    dummy: dummyOf(parseAddressShow(kernel.addresses.show()) ?? new Map()),
+  };
+}
+
+function texts({ ipvs, sets, dummy }: Pick<KernelState, 'ipvs' | 'sets' | 'dummy'>) {
+  return [renderIpvsState(ipvs), renderIpsetState(sets), [...dummy.addresses].sort()];
+}

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { ip } from '../../test/builders/net.ts';
+import { service, slice, sliceEndpoint } from '../../test/builders/objects.ts';
+import { proxierOn } from '../../test/builders/proxier.ts';
+import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import { type PassLog, PassLoop } from './pass-loop.ts';
+import type { Proxier } from './proxier.ts';
+
+describe('sync/pass-loop', () => {
+  let kernel: MemoryKernel;
+  let proxier: Proxier;
+  let loop: PassLoop;
+  let told: (readonly [string, string, object])[];
+  const cart = service();
+  const endpoints = slice({ endpoints: [sliceEndpoint('10.180.0.1')] });
+
+  beforeEach(() => {
+    kernel = memoryKernel({ eth0: ['192.168.0.10/24'] });
+    proxier = proxierOn(kernel);
+    told = [];
+    const record = (level: string) => (fields: object, message: string) => {
+      told.push([level, message, fields]);
+    };
+    const log: PassLog = { info: record('info'), debug: record('debug'), warn: record('warn') };
+    loop = new PassLoop(proxier, log);
+    proxier.recordService(undefined, cart);
+    proxier.recordSlice(undefined, endpoints);
+  });
+
+  const run = (...reasons: string[]) => loop.run(new Set(reasons));
+
+  /** Levels and sentences told since the last call. */
+  function takeTold(): string[] {
+    return told.splice(0).map(([level, message]) => `${level}: ${message}`);
+  }
+
+  it('is done after a pass that succeeds, and tells what it did in one line', async () => {
+    expect(await run('start', 'services')).to.deep.equal({ kind: 'done' });
+    expect(told).to.have.lengthOf(1);
+    const [level, message, fields] = told[0] ?? [];
+    expect([level, message]).to.deep.equal(['info', 'node programmed']);
+    expect(fields).to.deep.equal({
+      pass: 'full',
+      reasons: ['services', 'start'],
+      ms: 0,
+      services: 1,
+      'create-set': 34,
+      'add-entry': 2,
+      'iptables-nat': 1,
+      'iptables-filter': 1,
+      'ip6tables-nat': 1,
+      'ip6tables-filter': 1,
+      'add-virtual-server': 1,
+      'add-real-server': 1,
+      'create-interface': 1,
+      'bind-address': 1,
+      toolMs: { ipset: 0, iptables: 0, ip6tables: 0, ipvs: 0, address: 0 },
+    });
+  });
+
+  it('tells of a pass without work only to those who look closely', async () => {
+    await run('start');
+    takeTold();
+    await run('services');
+    expect(takeTold()).to.deep.equal(['debug: nothing to do']);
+  });
+
+  const kinds: readonly (readonly [readonly string[], string])[] = [
+    [['start'], 'full'],
+    [['periodic'], 'full'],
+    [['node'], 'full'],
+    [['services', 'node'], 'full'],
+    [['services'], 'normal'],
+    [['endpoints', 'retry'], 'normal'],
+  ];
+  for (const [reasons, kind] of kinds) {
+    it(`runs a ${kind} pass for ${reasons.join(' and ')}`, async () => {
+      await run('start');
+      told = [];
+      await run(...reasons);
+      expect(told.map(([, , fields]) => 'pass' in fields && fields.pass)).to.deep.equal([kind]);
+    });
+  }
+
+  it('waits 1, 2, 4 … and at most 30 seconds after failures, and begins anew after a success', async () => {
+    const delays: number[] = [];
+    const take = async () => {
+      const outcome = await run('retry');
+      delays.push(outcome.kind === 'retry' ? outcome.afterMs : 0);
+    };
+    kernel.missing.add('ipset');
+    for (let failures = 0; failures < 7; failures++) await take();
+    kernel.missing.clear();
+    await take();
+    kernel.missing.add('ip');
+    proxier.recordService(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
+    await take();
+    expect(delays).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 0, 1000]);
+  });
+
+  it('tells of a fault once, again when it changes, and of its end', async () => {
+    kernel.missing.add('ipset');
+    for (const reason of ['start', 'retry', 'retry']) await run(reason);
+    expect(takeTold()).to.deep.equal(['warn: pass failed and will be tried again']);
+    kernel.missing.add('ip');
+    kernel.missing.delete('ipset');
+    await run('retry');
+    expect(told.at(-1)?.[2]).to.include({
+      err: "reading the kernel: ip is not installed or not on PATH; install Debian's package iproute2",
+    });
+    expect(takeTold()).to.deep.equal(['warn: pass failed and will be tried again']);
+    kernel.missing.clear();
+    await run('retry');
+    expect(takeTold()).to.deep.equal(['info: node programmed', 'info: passes succeed again']);
+    await run('services');
+    expect(takeTold()).to.deep.equal(['debug: nothing to do']);
+  });
+
+  it('does not count steps of a family that failed', async () => {
+    kernel.missing.add('iptables-restore');
+    await run('start');
+    expect(told[0]?.[2]).to.include({ pass: 'full', 'create-set': 17, 'ip6tables-nat': 1 });
+    expect(told[0]?.[2]).to.not.include.any.keys('add-virtual-server', 'iptables-nat');
+  });
+
+  it('looks again in ten seconds while real servers drain, and is done after the last', async () => {
+    await run('start');
+    kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 1);
+    proxier.recordSlice(endpoints, undefined);
+    expect(await run('endpoints')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
+    expect(await run('retry')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
+    kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 0);
+    expect(await run('retry')).to.deep.equal({ kind: 'done' });
+    expect(kernel.ipvs.save()).to.equal('-A -t 172.20.1.1:80 -s rr\n');
+  });
+
+  it('tells of a clash of Services once, even when passes in between fail, and again after it had gone', async () => {
+    const rival = service({ name: 'shop/rival' });
+    const clash =
+      'warn: Service shop/rival:http/TCP: TCP 172.20.1.1:80 is also claimed by shop/cart:http/TCP, which is served';
+    proxier.recordService(undefined, rival);
+    await run('start');
+    expect(takeTold()).to.include(clash);
+    kernel.missing.add('ip');
+    await run('periodic');
+    kernel.missing.clear();
+    await run('periodic');
+    expect(takeTold()).to.not.include(clash);
+    proxier.recordService(rival, undefined);
+    await run('services');
+    proxier.recordService(undefined, rival);
+    await run('services');
+    expect(takeTold().filter((line) => line === clash)).to.have.lengthOf(1);
+  });
+});

@@ -1,0 +1,338 @@
+import { expect } from 'chai';
+import { ip, port } from '../../test/builders/net.ts';
+import { portSpec, service, settings, slice, sliceEndpoint } from '../../test/builders/objects.ts';
+import { proxierOn, takeCalls } from '../../test/builders/proxier.ts';
+import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import type { ClusterNode } from '../model/node-view.ts';
+import type { Proxier } from './proxier.ts';
+
+/** Virtual servers come first: they are also read from a file, without a tool. */
+const EVERY_READ = ['ipvsadm', 'ipset', 'ip', 'iptables-save', 'ip6tables-save'];
+
+describe('sync/proxier', () => {
+  let kernel: MemoryKernel;
+  let proxier: Proxier;
+  const cart = service({ addresses: ['172.20.1.1', 'fd00:20::1'] });
+  const endpoints = slice({ endpoints: [sliceEndpoint('10.180.0.1'), sliceEndpoint('10.180.0.2')] });
+  const oneEndpoint = slice({ endpoints: [sliceEndpoint('10.180.0.2')] });
+  const endpoints6 = slice({ name: 'shop/cart-6', family: 'IPv6', endpoints: [sliceEndpoint('fd00:180::1')] });
+  const programmed = [
+    '-A -t 172.20.1.1:80 -s rr',
+    '-A -t [fd00:20::1]:80 -s rr',
+    '-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1',
+    '-a -t 172.20.1.1:80 -r 10.180.0.2:8080 -m -w 1',
+    '-a -t [fd00:20::1]:80 -r [fd00:180::1]:8080 -m -w 1',
+  ];
+
+  beforeEach(() => {
+    kernel = memoryKernel({ eth0: ['192.168.0.10/24', 'fd00:168::10/64'] });
+    proxier = proxierOn(kernel);
+    proxier.recordService(undefined, cart);
+    proxier.recordSlice(undefined, endpoints);
+    proxier.recordSlice(undefined, endpoints6);
+  });
+
+  function ipvsLines(of = kernel): string[] {
+    return of.ipvs.save().split('\n').filter(Boolean).sort();
+  }
+
+  const normal = (of = proxier) => of.pass('normal', ['services']);
+
+  it('reads the kernel before the first pass, whatever it is asked for, and programs both families', async () => {
+    const report = await normal();
+    expect([report.kind, report.errors, report.reasons]).to.deep.equal(['full', [], ['services']]);
+    expect(ipvsLines()).to.deep.equal(programmed);
+    expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.1', 'fd00:20::1']);
+    expect(report.families.map(({ changedServices }) => changedServices)).to.deep.equal([1, 1]);
+    const { reads, writes } = takeCalls(kernel);
+    expect(reads).to.have.members(EVERY_READ);
+    expect(writes).to.deep.equal([
+      'ipset',
+      'iptables-restore',
+      'ipvsadm',
+      'ip',
+      'ipset',
+      'ip6tables-restore',
+      'ipvsadm',
+      'ip',
+    ]);
+  });
+
+  it('starts no tool in the next pass when nothing has changed', async () => {
+    await normal();
+    takeCalls(kernel);
+    const report = await normal();
+    expect([report.kind, report.errors, report.families.map(({ runs }) => runs)]).to.deep.equal([
+      'normal',
+      [],
+      [[], []],
+    ]);
+    expect(kernel.calls).to.deep.equal([]);
+  });
+
+  it('reads everything and writes nothing in a full pass when nothing has changed', async () => {
+    await normal();
+    takeCalls(kernel);
+    const report = await proxier.pass('full', ['periodic']);
+    expect([report.kind, report.errors]).to.deep.equal(['full', []]);
+    const { reads, writes } = takeCalls(kernel);
+    expect(reads).to.include.members(EVERY_READ.slice(1));
+    expect(writes).to.deep.equal([]);
+  });
+
+  it('starts only the tool that a change needs, and reports what ran', async () => {
+    await normal();
+    takeCalls(kernel);
+    proxier.recordSlice(endpoints, oneEndpoint);
+    const report = await normal();
+    expect(kernel.calls.map(({ tool, input }) => [tool, input])).to.deep.equal([
+      ['ipvsadm', '-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n'],
+    ]);
+    expect(report.families.map(({ runs, changedServices }) => [runs, changedServices])).to.deep.equal([
+      [[{ tool: 'ipvs', lines: 1, tookMs: 0 }], 1],
+      [[], 0],
+    ]);
+  });
+
+  it('says of each event whether a pass is needed', () => {
+    expect(proxier.recordService(cart, { ...cart, affinitySeconds: 60 })).to.equal(true);
+    expect(proxier.recordSlice(endpoints, endpoints)).to.equal(false);
+    expect(proxier.recordSlice(endpoints, oneEndpoint)).to.equal(true);
+    expect(proxierOn(kernel).recordService(undefined, service({ clusterIP: 'None' }))).to.equal(false);
+    const node: ClusterNode = { name: 'node-a', zone: 'zone-a', podCIDRs: [], addresses: [] };
+    expect(proxier.recordNode(node)).to.equal(true);
+    expect(proxier.recordNode({ ...node })).to.equal(false);
+    expect(proxier.recordNode({ ...node, zone: 'zone-b' })).to.equal(true);
+  });
+
+  it('follows the Node in the next pass', async () => {
+    const hinted = slice({
+      endpoints: [
+        sliceEndpoint('10.180.0.1', { zoneHints: ['zone-a'] }),
+        sliceEndpoint('10.180.0.2', { zoneHints: ['zone-b'] }),
+      ],
+    });
+    proxier.recordSlice(endpoints, hinted);
+    proxier.recordNode({ name: 'node-a', zone: 'zone-b', podCIDRs: [], addresses: [] });
+    await normal();
+    expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1:')));
+    proxier.recordNode({ name: 'node-a', zone: undefined, podCIDRs: [], addresses: [] });
+    await normal();
+    expect(ipvsLines()).to.deep.equal(programmed);
+  });
+
+  it('follows addresses of the node in the next full pass', async () => {
+    const nodePort = service({
+      name: 'shop/np',
+      addresses: ['172.20.1.2'],
+      ports: [portSpec({ nodePort: port(30080) })],
+    });
+    proxier.recordService(undefined, nodePort);
+    await normal();
+    kernel.addresses.put('eth1', '192.168.1.10/24');
+    await normal();
+    expect(ipvsLines()).to.not.include('-A -t 192.168.1.10:30080 -s rr');
+    await proxier.pass('full', ['periodic']);
+    expect(ipvsLines()).to.include('-A -t 192.168.1.10:30080 -s rr');
+  });
+
+  it('takes everything of a Service away when it goes', async () => {
+    await normal();
+    proxier.recordService(cart, undefined);
+    const report = await normal();
+    expect(report.errors).to.deep.equal([]);
+    expect([ipvsLines(), kernel.addresses.addresses('kube-ipvs0')]).to.deep.equal([[], []]);
+    expect(kernel.ipsets.save()).to.not.match(/^add /m);
+  });
+
+  it('puts back in a full pass what somebody else took away', async () => {
+    await normal();
+    const filled = kernel.ipsets.save();
+    kernel.ipvs.restore('-D -t 172.20.1.1:80\n');
+    kernel.ipsets.restore('del KUBE-CLUSTER-IP 172.20.1.1,6:80\n');
+    kernel.tables.IPv4.restore('*nat\n:KUBE-SERVICES - [0:0]\nCOMMIT\n');
+    kernel.addresses.batch('address delete 172.20.1.1/32 dev kube-ipvs0\n');
+    const rules = kernel.tables.IPv6.save();
+    await proxier.pass('full', ['periodic']);
+    expect(ipvsLines()).to.deep.equal(programmed);
+    expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.1', 'fd00:20::1']);
+    expect(kernel.ipsets.save().split('\n').sort()).to.deep.equal(filled.split('\n').sort());
+    expect(kernel.tables.IPv4.save()).to.include('-A KUBE-SERVICES -s 127.0.0.0/8 -j RETURN\n');
+    expect(kernel.tables.IPv6.save()).to.equal(rules);
+  });
+
+  it('goes on where another process of the same kind left off, writing nothing that is there', async () => {
+    await normal();
+    takeCalls(kernel);
+    const successor = proxierOn(kernel);
+    successor.recordService(undefined, cart);
+    successor.recordSlice(undefined, oneEndpoint);
+    successor.recordSlice(undefined, endpoints6);
+    const report = await normal(successor);
+    expect(report.errors).to.deep.equal([]);
+    expect(takeCalls(kernel).writes).to.deep.equal(['ipvsadm']);
+    expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1:')));
+  });
+
+  it('leaves virtual servers and addresses of others alone, unless it is to behave like kube-proxy', async () => {
+    kernel.ipvs.restore('-A -t 10.9.9.9:443 -s wlc\n');
+    kernel.addresses.put('kube-ipvs0', '10.9.9.9/32');
+    const report = await normal();
+    expect(report.families[0]?.plan?.kept.map(({ why }) => why)).to.deep.equal(['foreign']);
+    expect(ipvsLines()).to.include('-A -t 10.9.9.9:443 -s wlc');
+    const strict = proxierOn(kernel, { settings: settings({ behaviour: 'kube-proxy' }) });
+    strict.recordService(undefined, cart);
+    await normal(strict);
+    expect(ipvsLines()).to.not.include('-A -t 10.9.9.9:443 -s wlc');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.9');
+  });
+
+  it('programs only the families that it is given', async () => {
+    const single = proxierOn(kernel, { families: ['IPv6'] });
+    single.recordService(undefined, cart);
+    expect((await normal(single)).errors).to.deep.equal([]);
+    expect(ipvsLines()).to.deep.equal(['-A -t [fd00:20::1]:80 -s rr']);
+    expect(kernel.calls.map(({ tool }) => tool)).to.not.include.members(['iptables-save']);
+  });
+
+  describe('draining', () => {
+    it('keeps a real server with connections, counts it, and deletes it after the last one', async () => {
+      await normal();
+      kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 2);
+      proxier.recordSlice(endpoints, oneEndpoint);
+      const started = await normal();
+      expect(started.families.map(({ draining }) => draining)).to.deep.equal([1, 0]);
+      expect(ipvsLines()).to.include('-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0');
+      expect((await normal()).families.map(({ draining, runs }) => [draining, runs])).to.deep.equal([
+        [1, []],
+        [0, []],
+      ]);
+      kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 0);
+      const ended = await normal();
+      expect(ended.families.map(({ draining }) => draining)).to.deep.equal([0, 0]);
+      expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1:')));
+    });
+
+    it('gives a real server its weight back when it is wanted again', async () => {
+      await normal();
+      kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 2);
+      proxier.recordSlice(endpoints, oneEndpoint);
+      await normal();
+      takeCalls(kernel);
+      proxier.recordSlice(oneEndpoint, endpoints);
+      await normal();
+      expect(kernel.calls.map(({ input }) => input)).to.deep.equal([
+        '-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1\n',
+      ]);
+    });
+  });
+
+  describe('when something fails', () => {
+    const writers = ['ipset', 'iptables-restore', 'ipvsadm', 'ip', 'ip6tables-restore'] as const;
+    for (const tool of writers) {
+      it(`reports it, reads everything anew in the next pass and converges: no ${tool}`, async () => {
+        kernel.missing.add(tool);
+        const failed = await normal();
+        expect(failed.errors.map(({ message }) => message).join()).to.include(`${tool} is not installed`);
+        kernel.missing.clear();
+        takeCalls(kernel);
+        const next = await normal();
+        expect([next.kind, next.errors]).to.deep.equal(['full', []]);
+        expect(takeCalls(kernel).reads).to.include.members(EVERY_READ.slice(1));
+        expect(ipvsLines()).to.deep.equal(programmed);
+        expect((await normal()).kind).to.equal('normal');
+      });
+    }
+
+    it('programs the other family all the same', async () => {
+      kernel.missing.add('iptables-restore');
+      const report = await normal();
+      expect(report.errors).to.deep.equal([
+        {
+          during: 'programming iptables',
+          message: "iptables-restore is not installed or not on PATH; install Debian's package iptables",
+        },
+      ]);
+      expect(report.families.map(({ error }) => error === undefined)).to.deep.equal([false, true]);
+      expect(ipvsLines()).to.deep.equal(programmed.filter((line) => line.includes('fd00')));
+    });
+
+    it('does not take later steps of the family: no address without its virtual server', async () => {
+      kernel.missing.add('ipvsadm');
+      await normal();
+      expect(kernel.addresses.addresses('kube-ipvs0')).to.deep.equal([]);
+    });
+
+    it('says what a tool said when it refuses', async () => {
+      await normal();
+      kernel.ipvs.restore('-D -t 172.20.1.1:80\n');
+      proxier.recordSlice(endpoints, oneEndpoint);
+      kernel.runTool = refusing(kernel, 'ipvsadm', 'Memory allocation problem\n');
+      const report = await normal();
+      expect(report.errors).to.deep.equal([
+        { during: 'programming ipvs', message: 'ipvsadm failed with status 255: Memory allocation problem' },
+      ]);
+    });
+
+    it('changes nothing when the kernel cannot be read, and reads it anew in the next pass', async () => {
+      await normal();
+      proxier.recordSlice(endpoints, oneEndpoint);
+      kernel.missing.add('ip6tables-save');
+      takeCalls(kernel);
+      const failed = await proxier.pass('full', ['periodic']);
+      expect(failed.errors.map(({ during }) => during)).to.deep.equal(['reading the kernel']);
+      expect(takeCalls(kernel).writes).to.deep.equal([]);
+      kernel.missing.clear();
+      kernel.addresses.put('eth1', '192.168.1.10/24');
+      proxier.recordService(
+        undefined,
+        service({ name: 'shop/np', addresses: ['172.20.1.2'], ports: [portSpec({ nodePort: port(30080) })] }),
+      );
+      const next = await normal();
+      expect([next.kind, next.errors]).to.deep.equal(['full', []]);
+      expect(ipvsLines()).to.include.members(['-A -t 192.168.1.10:30080 -s rr']);
+      expect(ipvsLines().join('\n')).to.not.include('10.180.0.1:');
+    });
+
+    it('names a set of ours that is another one and applies nothing of the family', async () => {
+      kernel.ipsets.restore('create KUBE-CLUSTER-IP bitmap:port range 0-65535\n');
+      const report = await normal();
+      expect(report.errors).to.deep.equal([
+        {
+          during: 'comparing the sets',
+          message:
+            'ipset KUBE-CLUSTER-IP exists as bitmap:port and has to be hash:ip,port IPv4; destroy it: ipset destroy KUBE-CLUSTER-IP',
+        },
+      ]);
+      expect(ipvsLines()).to.deep.equal(programmed.filter((line) => line.includes('fd00')));
+      expect(kernel.tables.IPv4.save()).to.not.include('KUBE-');
+      expect(kernel.ipsets.has('KUBE-IPVS-IPS')).to.equal(false);
+    });
+
+    it('reads the kernel anew when asked to', async () => {
+      await normal();
+      proxier.requireFullPass();
+      expect((await normal()).kind).to.equal('full');
+      expect((await normal()).kind).to.equal('normal');
+    });
+
+    it('keeps the change that a failed pass took', async () => {
+      await normal();
+      proxier.recordService(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
+      kernel.missing.add('ipset');
+      await normal();
+      kernel.missing.clear();
+      await normal();
+      expect(ipvsLines()).to.include('-A -t 203.0.113.1:80 -s rr');
+    });
+  });
+});
+
+/** The kernel's own answers, but for one tool that refuses whatever it is given to read. */
+function refusing(kernel: MemoryKernel, tool: string, stderr: string): MemoryKernel['runTool'] {
+  const run = kernel.runTool;
+  return async (call) => {
+    if (call.tool !== tool || call.input === undefined) return run(call);
+    return { ok: false, error: { kind: 'tool-refused', tool: call.tool, exitCode: 255, stderr, script: call.input } };
+  };
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { itWithKubectl, Kubectl } from '../apiserver/kubectl.ts';
+import { type ApiServer, startApiServer } from '../apiserver/server.ts';
+import { node, type ServiceSketch, service, slice } from '../lab/objects.ts';
+import { runProgram } from './program.ts';
+
+const WEB: ServiceSketch = {
+  name: 'web',
+  type: 'NodePort',
+  clusterIPs: ['10.96.0.10'],
+  ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30080 }],
+};
+const CLUSTER_SERVERS = '-A -t 10.96.0.10:80 -s rr\n';
+const CLUSTER_REALS = '-a -t 10.96.0.10:80 -r 10.180.1.11:8080 -m -w 1\n';
+
+describe('test/cli/cluster', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ipvs-proxier-cluster-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  let api: ApiServer;
+
+  before(async () => {
+    api = await startApiServer();
+    writeFileSync(kubeconfig, api.kubeconfig());
+    api.apply(node('node-a', ['192.168.0.11']));
+    api.apply(service(WEB));
+    api.apply(slice(WEB, 8080, [{ address: '10.180.1.11', nodeName: 'node-a' }]));
+  });
+
+  after(() => api.stop());
+
+  const dryRun = (...flags: readonly string[]) =>
+    runProgram(['run', '--dry-run', '--hostname-override', 'node-a', ...flags]);
+
+  it('prints with `run --dry-run` what would be programmed for the cluster', async () => {
+    const { stdout, messages, exitCode } = await dryRun('--kubeconfig', kubeconfig, '-o', 'ipvs');
+    expect(messages).to.deep.equal([]);
+    expect(stdout)
+      .to.include(CLUSTER_SERVERS)
+      .and.include(CLUSTER_REALS)
+      .and.match(/^-A -t [\d.]+:30080 -s rr$/m);
+    expect(exitCode).to.equal(0);
+  });
+
+  it('warns when the API server does not know the node, and prints all the same', async () => {
+    const { stdout, messages, exitCode } = await runProgram([
+      'run',
+      '--dry-run',
+      '--hostname-override',
+      'node-x',
+      '--kubeconfig',
+      kubeconfig,
+      '-o',
+      'ipvs',
+    ]);
+    expect(messages).to.deep.equal(['warning: Node node-x: is not known to the API server']);
+    expect(stdout).to.include(CLUSTER_REALS);
+    expect(exitCode).to.equal(0);
+  });
+
+  it('says in one line that no API server answers, and fails', async () => {
+    const { stdout, messages, exitCode } = await dryRun('--master', 'http://127.0.0.1:9');
+    expect(messages).to.have.length(1);
+    expect(messages[0]).to.match(/^error: \w+ could not be listed: http:\/\/127\.0\.0\.1:9\S*: .*ECONNREFUSED/);
+    expect([stdout, exitCode]).to.deep.equal(['', 1]);
+  });
+
+  it('says in one line that a kubeconfig is not there, and fails', async () => {
+    const { messages, exitCode } = await dryRun('--kubeconfig', join(folder, 'absent'));
+    expect(messages).to.have.length(1);
+    expect(messages[0]).to.match(/^error: .*absent: .*no such file/);
+    expect(exitCode).to.equal(1);
+  });
+
+  itWithKubectl('renders what `kubectl get svc,endpointslices,nodes -A -o yaml` prints', async () => {
+    const kubectl = new Kubectl(api);
+    try {
+      const input = await kubectl.run(['get', 'svc,endpointslices,nodes', '-A', '-o', 'yaml']);
+      const args = ['render', '-f', '-', '--node', 'node-a', '-o', 'ipvs'];
+      const { stdout, messages, exitCode } = await runProgram(args, { input });
+      expect(messages).to.deep.equal([]);
+      expect(stdout).to.equal(
+        `${CLUSTER_SERVERS}-A -t 192.168.0.11:30080 -s rr\n${CLUSTER_REALS}-a -t 192.168.0.11:30080 -r 10.180.1.11:8080 -m -w 1\n`,
+      );
+      expect(exitCode).to.equal(0);
+    } finally {
+      kubectl.remove();
+    }
+  });
+});
