@@ -37,30 +37,29 @@ export async function runCommandLine(
   terminal: Terminal,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const parser = yargs([...words])
+  const carryOut = (command: (given: GivenFlags) => Promise<ExitCode>) => async (given: GivenFlags) => {
+    exitCode = (await answerVersion(given, version, terminal)) ?? (await command(obeyable(given)));
+  };
+  const parser = yargs(words.map(withDashes))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
-    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'strip-aliased': true })
+    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false })
     .command(
       ['run', '$0'],
       'the node daemon',
       (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN),
-      async (given) => {
-        exitCode = await runCommand(given, version, commands, terminal);
-      },
+      carryOut((given) => commands.run(runArguments(given))),
     )
     .command(
       'render',
       'print what would be programmed for objects in files',
       (command) => configOptions(outputOption(command)).options(RENDER_OPTIONS),
-      async (given) => {
-        exitCode = await commands.render(renderArguments(given));
-      },
+      carryOut((given) => commands.render(renderArguments(given))),
     )
     .strict()
     .version(false)
     .help()
-    .alias('h', 'help')
+    .alias('help', 'h')
     .exitProcess(false)
     .wrap(Math.min(120, process.stdout.columns ?? 100))
     .fail((message, error) => {
@@ -78,33 +77,44 @@ export async function runCommandLine(
 
 class UsageError extends Error {}
 
-async function runCommand(
-  given: GivenFlags,
-  version: string,
-  commands: Commands,
-  terminal: Terminal,
-): Promise<ExitCode> {
-  if (given['version'] !== undefined && given['version'] !== 'false') {
-    await terminal.output(`ipvs-proxier ${version}\n`);
-    return 0;
-  }
-  const missing = NOT_YET.find((name) => given[name] !== undefined && given[name] !== false);
-  if (missing) throw new UsageError(`--${missing} is not part of this version`);
-  const mode = given['init-only'] === true ? 'init-only' : given['dry-run'] === true ? 'dry-run' : 'daemon';
-  return commands.run({ flags: configFlags(given), mode, form: given['output'] as OutputForm });
+/** kube-proxy's older flags are spelled with underscores, which mean the same. */
+function withDashes(word: string): string {
+  return word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-'));
 }
 
-/** Flags of kube-proxy that are known and cannot be obeyed; silence would be worse than an error. */
+async function answerVersion(given: GivenFlags, version: string, terminal: Terminal): Promise<ExitCode | undefined> {
+  if (given.version === undefined || given.version === 'false') return undefined;
+  await terminal.output(`ipvs-proxier ${version}\n`);
+  return 0;
+}
+
+/** Flags of kube-proxy that are known and cannot be obeyed are refused; silence would be worse. */
+function obeyable(given: GivenFlags): GivenFlags {
+  const missing = NOT_YET.find((name) => given[name] !== undefined && given[name] !== false);
+  if (missing) throw new UsageError(`--${missing} is not part of this version`);
+  return given;
+}
+
 const NOT_YET = ['cleanup', 'write-config-to'];
+
+function runArguments(given: GivenFlags): RunArguments {
+  const mode = given['init-only'] === true ? 'init-only' : given['dry-run'] === true ? 'dry-run' : 'daemon';
+  return { flags: configFlags(given), mode, form: given.output as OutputForm };
+}
 
 function renderArguments(given: GivenFlags): RenderArguments {
   return {
     flags: configFlags(given),
-    files: given['filename'] as string[],
-    node: given['node'] as string | undefined,
-    nodeAddresses: (given['node-addresses'] as string[] | undefined) ?? [],
-    form: given['output'] as OutputForm,
+    files: texts(given.filename),
+    node: given.node as string | undefined,
+    nodeAddresses: texts(given['node-addresses']),
+    form: given.output as OutputForm,
   };
+}
+
+/** An option that was given not at all, once or several times. */
+function texts(value: unknown): readonly string[] {
+  return value === undefined ? [] : [value].flat().map(String);
 }
 
 function configFlags(given: GivenFlags): GivenFlags {
@@ -148,7 +158,6 @@ const RENDER_OPTIONS: Readonly<Record<string, Options>> = {
   filename: {
     alias: 'f',
     type: 'string',
-    array: true,
     demandOption: true,
     requiresArg: true,
     describe: 'file, folder or - with Services, EndpointSlices and Nodes',
@@ -157,7 +166,6 @@ const RENDER_OPTIONS: Readonly<Record<string, Options>> = {
   node: { type: 'string', requiresArg: true, describe: 'name of the Node to render for', group: 'Input:' },
   'node-addresses': {
     type: 'string',
-    array: true,
     requiresArg: true,
     describe: "the node's addresses by interface, e.g. eth0=192.168.0.10/24,fd00::10/64",
     group: 'Input:',

@@ -29,7 +29,7 @@ export function formatDryRun(dryRun: DryRun, form: OutputForm): string {
     case 'json':
       return `${JSON.stringify(describe(scripts, dryRun), undefined, 2)}\n`;
     case 'yaml':
-      return stringify(describe(scripts, dryRun), { lineWidth: 0 });
+      return stringify(describe(scripts, dryRun), { lineWidth: 0, aliasDuplicateObjects: false });
     default:
       return scripts[form];
   }

@@ -6,8 +6,13 @@ import { loadConfig } from './load.ts';
 describe('config/load', () => {
   it('gives every default for a file that sets nothing', () => expect(fromFile('')).to.deep.equal(DEFAULTS));
 
-  it('gives the same without a file, but for a least time of 1 s between passes', () =>
-    expect(fromFlags({})).to.deep.equal({ ...DEFAULTS, minSyncPeriodMs: 1_000 }));
+  it('gives the same without a file, but for a least time of 1 s between passes, and does not miss the mode', () =>
+    expect(fromFlags({})).to.deep.equal({ ...DEFAULTS, minSyncPeriodMs: 1_000, notices: [] }));
+
+  it('says so when a flag asks for another mode', () =>
+    expect(fromFlags({ 'proxy-mode': 'iptables' }).notices).to.deep.equal([
+      'mode is "iptables"; this program runs ipvs anyway',
+    ]));
 
   it('takes null for absent everywhere', () =>
     expect(
@@ -52,7 +57,7 @@ ${OWN}behaviour: mine
   });
 
   describe('flags without a file', () => {
-    const { clientConnection, conntrack, ipvs, notices } = DEFAULTS;
+    const { clientConnection, conntrack, ipvs } = DEFAULTS;
     const deprecated = (port: string, instead: string) => `flag --${port} is deprecated: Use --${instead}.`;
     const given: [name: string, flags: GivenFlags, expected: object][] = [
       [
@@ -102,7 +107,6 @@ ${OWN}behaviour: mine
           healthzBindAddress: { address: '127.0.0.1', port: 1234 },
           metricsBindAddress: { address: '::', port: 99 },
           notices: [
-            ...notices,
             deprecated('healthz-port', 'healthz-bind-address'),
             deprecated('metrics-port', 'metrics-bind-address'),
           ],
@@ -111,7 +115,7 @@ ${OWN}behaviour: mine
       [
         'switches a server off by port 0',
         { 'healthz-bind-address': '127.0.0.1:99', 'healthz-port': 0 },
-        { healthzBindAddress: undefined, notices: [...notices, deprecated('healthz-port', 'healthz-bind-address')] },
+        { healthzBindAddress: undefined, notices: [deprecated('healthz-port', 'healthz-bind-address')] },
       ],
       [
         'takes overrides and logging',
@@ -126,7 +130,9 @@ ${OWN}behaviour: mine
       ['leaves the flags of others alone', { 'dry-run': true, config: '', cleanup: false }, {}],
     ];
     for (const [name, flags, expected] of given) {
-      it(name, () => expect(fromFlags(flags)).to.deep.equal({ ...DEFAULTS, minSyncPeriodMs: 1_000, ...expected }));
+      it(name, () =>
+        expect(fromFlags(flags)).to.deep.equal({ ...DEFAULTS, minSyncPeriodMs: 1_000, notices: [], ...expected }),
+      );
     }
 
     const wrong: [flags: GivenFlags, field: string, message: string][] = [

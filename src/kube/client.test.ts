@@ -101,7 +101,7 @@ describe('kube/client', () => {
     it('is replaced by the service account in a pod', async () => {
       const before = { ...process.env };
       const settings = { kubeconfig: '', master: '', userAgent: '', clock };
-      delete process.env['KUBERNETES_SERVICE_HOST'];
+      delete process.env.KUBERNETES_SERVICE_HOST;
       expect(openTransport(settings)).to.have.nested.property('error.source', 'in-cluster');
       Object.assign(process.env, { KUBERNETES_SERVICE_HOST: '::1', KUBERNETES_SERVICE_PORT: new URL(api.url).port });
       const opened = openTransport(settings);

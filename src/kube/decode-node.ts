@@ -14,20 +14,20 @@ const ZONE_LABEL = 'topology.kubernetes.io/zone';
 export function decodeNode(json: unknown): Decoded<ClusterNode> {
   const reader = readerFor(json, 'Node');
   const object = record(json);
-  const metadata = record(object['metadata']);
-  const [spec, status] = [record(object['spec']), record(object['status'])];
-  const name = text(metadata['name']);
+  const metadata = record(object.metadata);
+  const [spec, status] = [record(object.spec), record(object.status)];
+  const name = text(metadata.name);
   if (!name) {
     complain(reader, 'metadata.name', 'is missing; the Node is left out');
     return { problems: reader.problems };
   }
-  const podCIDRs = list(reader, 'spec.podCIDRs', spec['podCIDRs'] ?? (spec['podCIDR'] ? [spec['podCIDR']] : []));
-  const addresses = list(reader, 'status.addresses', status['addresses']).map(record);
+  const podCIDRs = list(reader, 'spec.podCIDRs', spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []));
+  const addresses = list(reader, 'status.addresses', status.addresses).map(record);
   const ofType = (type: string): readonly IpAddress[] =>
-    addresses.filter((entry) => entry['type'] === type).flatMap(({ address }) => parseIpAddress(String(address)) ?? []);
+    addresses.filter((entry) => entry.type === type).flatMap(({ address }) => parseIpAddress(String(address)) ?? []);
   const value: ClusterNode = {
     name,
-    zone: text(record(metadata['labels'])[ZONE_LABEL]) || undefined,
+    zone: text(record(metadata.labels)[ZONE_LABEL]) || undefined,
     podCIDRs: podCIDRs.flatMap((entry, index) => {
       const message = `${show(entry)} is not a CIDR; it is passed over`;
       return parseCidr(String(entry)) ?? complain(reader, `spec.podCIDRs[${index}]`, message) ?? [];

@@ -15,13 +15,13 @@ import { complain, type Json, list, oneOf, type Reader, readerFor, record, show,
 export function decodeService(json: unknown): Decoded<Service> {
   const reader = readerFor(json, 'Service');
   const { metadata, spec, status } = parts(json);
-  const [namespace, name] = [text(metadata['namespace']) ?? 'default', text(metadata['name'])];
+  const [namespace, name] = [text(metadata.namespace) ?? 'default', text(metadata.name)];
   if (name === undefined || name === '') {
     complain(reader, 'metadata.name', 'is missing; the Service is left out');
     return { problems: reader.problems };
   }
   const type = readType(reader, spec);
-  const clusterIP = readClusterIP(reader, spec['clusterIP']);
+  const clusterIP = readClusterIP(reader, spec.clusterIP);
   const served = clusterIP !== undefined && clusterIP !== 'None' && type !== 'ExternalName';
   const value: Service = {
     name: serviceName(namespace, name),
@@ -32,22 +32,22 @@ export function decodeService(json: unknown): Decoded<Service> {
     affinitySeconds: readAffinity(reader, spec),
     internalTrafficPolicy: readPolicy(reader, spec, 'internalTrafficPolicy'),
     externalTrafficPolicy: readPolicy(reader, spec, 'externalTrafficPolicy'),
-    externalIPs: readAddresses(reader, 'spec.externalIPs', spec['externalIPs']),
+    externalIPs: readAddresses(reader, 'spec.externalIPs', spec.externalIPs),
     loadBalancerVIPs: readVIPs(reader, status),
     loadBalancerSourceRanges: readRanges(reader, spec),
-    healthCheckNodePort: readNodePort(reader, 'spec.healthCheckNodePort', spec['healthCheckNodePort']),
+    healthCheckNodePort: readNodePort(reader, 'spec.healthCheckNodePort', spec.healthCheckNodePort),
   };
   return { value: Object.freeze(value), problems: reader.problems };
 }
 
 function parts(json: unknown): { metadata: Json; spec: Json; status: Json } {
   const object = record(json);
-  return { metadata: record(object['metadata']), spec: record(object['spec']), status: record(object['status']) };
+  return { metadata: record(object.metadata), spec: record(object.spec), status: record(object.status) };
 }
 
 function readType(reader: Reader, spec: Json): Service['type'] {
   const types = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;
-  return oneOf(reader, 'spec.type', spec['type'], types, 'it is treated as ClusterIP') ?? 'ClusterIP';
+  return oneOf(reader, 'spec.type', spec.type, types, 'it is treated as ClusterIP') ?? 'ClusterIP';
 }
 
 function readClusterIP(reader: Reader, value: unknown): IpAddress | 'None' | undefined {
@@ -61,9 +61,9 @@ function readClusterIP(reader: Reader, value: unknown): IpAddress | 'None' | und
 
 /** By position in `ipFamilies`; objects from before that field have one address only. */
 function readClusterIPs(reader: Reader, spec: Json, clusterIP: IpAddress): Service['clusterIPs'] {
-  const families = list(reader, 'spec.ipFamilies', spec['ipFamilies']);
+  const families = list(reader, 'spec.ipFamilies', spec.ipFamilies);
   if (families.length === 0) return { [familyOf(clusterIP)]: clusterIP };
-  const addresses = list(reader, 'spec.clusterIPs', spec['clusterIPs']);
+  const addresses = list(reader, 'spec.clusterIPs', spec.clusterIPs);
   const found: { [family in (typeof FAMILIES)[number]]?: IpAddress } = {};
   for (const family of FAMILIES) {
     const index = families.indexOf(family);
@@ -78,23 +78,25 @@ function readClusterIPs(reader: Reader, spec: Json, clusterIP: IpAddress): Servi
 }
 
 function readPorts(reader: Reader, spec: Json): readonly ServicePortSpec[] {
-  const ports = list(reader, 'spec.ports', spec['ports']);
-  if (ports.length === 0) complain(reader, 'spec.ports', 'has no port; nothing of the Service is served');
+  const ports = list(reader, 'spec.ports', spec.ports);
+  if (ports.length === 0 && Array.isArray(spec.ports ?? []))
+    complain(reader, 'spec.ports', 'has no port; nothing of the Service is served');
   return ports.flatMap((entry, index) => readServicePort(reader, `spec.ports[${index}]`, record(entry)) ?? []);
 }
 
 function readServicePort(reader: Reader, field: string, entry: Json): ServicePortSpec | undefined {
-  const protocol = oneOf(reader, `${field}.protocol`, entry['protocol'], PROTOCOLS_FIRST_TCP, 'the port is left out');
-  const port = parsePort(entry['port']);
+  const protocol = oneOf(reader, `${field}.protocol`, entry.protocol, PROTOCOLS_FIRST_TCP, 'the port is left out');
+  const port = parsePort(entry.port);
   if (port === undefined) {
-    return complain(
-      reader,
-      `${field}.port`,
-      `${show(entry['port'])} is not a port from 1 to 65535; the port is left out`,
-    );
+    return complain(reader, `${field}.port`, `${show(entry.port)} is not a port from 1 to 65535; the port is left out`);
   }
   if (protocol === undefined) return undefined;
-  return { name: text(entry['name']) ?? '', protocol, port, nodePort: readNodePort(reader, `${field}.nodePort`, entry['nodePort']) };
+  return {
+    name: text(entry.name) ?? '',
+    protocol,
+    port,
+    nodePort: readNodePort(reader, `${field}.nodePort`, entry.nodePort),
+  };
 }
 
 function readNodePort(reader: Reader, field: string, value: unknown): ServicePortSpec['nodePort'] {
@@ -104,9 +106,8 @@ function readNodePort(reader: Reader, field: string, value: unknown): ServicePor
 }
 
 function readAffinity(reader: Reader, spec: Json): number {
-  if (spec['sessionAffinity'] !== 'ClientIP') return 0;
-  const seconds =
-    record(record(spec['sessionAffinityConfig'])['clientIP'])['timeoutSeconds'] ?? DEFAULT_AFFINITY_SECONDS;
+  if (spec.sessionAffinity !== 'ClientIP') return 0;
+  const seconds = record(record(spec.sessionAffinityConfig).clientIP).timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS;
   if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 1 && seconds <= 86400) return seconds;
   const message = `${show(seconds)} is not a number of seconds from 1 to 86400; ${DEFAULT_AFFINITY_SECONDS} is used`;
   complain(reader, 'spec.sessionAffinityConfig.clientIP.timeoutSeconds', message);
@@ -118,7 +119,7 @@ function readPolicy(reader: Reader, spec: Json, name: 'internalTrafficPolicy' | 
 }
 
 function readVIPs(reader: Reader, status: Json): readonly IpAddress[] {
-  const ingress = list(reader, 'status.loadBalancer.ingress', record(status['loadBalancer'])['ingress']);
+  const ingress = list(reader, 'status.loadBalancer.ingress', record(status.loadBalancer).ingress);
   return ingress.flatMap((entry, index) => {
     const { ip, ipMode } = record(entry);
     if ((ip ?? '') === '' || (ipMode ?? 'VIP') !== 'VIP') return [];
@@ -138,9 +139,9 @@ function readAddress(reader: Reader, field: string, value: unknown): IpAddress |
 }
 
 function readRanges(reader: Reader, spec: Json): readonly Cidr[] {
-  const ranges = list(reader, 'spec.loadBalancerSourceRanges', spec['loadBalancerSourceRanges']);
+  const ranges = list(reader, 'spec.loadBalancerSourceRanges', spec.loadBalancerSourceRanges);
   return ranges.flatMap((entry, index) => {
-    const message = `${show(entry)} is not a CIDR; it allows nobody`;
+    const message = `${show(entry)} is not a CIDR; it is passed over`;
     const field = `spec.loadBalancerSourceRanges[${index}]`;
     return parseCidr(String(entry).trim()) ?? complain(reader, field, message) ?? [];
   });

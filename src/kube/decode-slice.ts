@@ -22,20 +22,20 @@ export function decodeEndpointSlice(json: unknown): Decoded<EndpointSlice> {
 }
 
 function readSlice(reader: Reader, object: Json): EndpointSlice | undefined {
-  const metadata = record(object['metadata']);
-  const [namespace, name] = [text(metadata['namespace']) ?? 'default', text(metadata['name'])];
+  const metadata = record(object.metadata);
+  const [namespace, name] = [text(metadata.namespace) ?? 'default', text(metadata.name)];
   if (!name) return complain(reader, 'metadata.name', 'is missing; the slice is left out');
   const { addressType } = object;
   if (addressType === 'FQDN') return undefined;
   if (addressType !== 'IPv4' && addressType !== 'IPv6') {
     return complain(reader, 'addressType', `${show(addressType)} is none of IPv4, IPv6, FQDN; the slice is left out`);
   }
-  const service = text(record(metadata['labels'])[SERVICE_NAME_LABEL]);
+  const service = text(record(metadata.labels)[SERVICE_NAME_LABEL]);
   if (!service) {
     return complain(reader, `metadata.labels["${SERVICE_NAME_LABEL}"]`, 'is missing; the slice is of no Service');
   }
-  const ports = list(reader, 'ports', object['ports']);
-  const endpoints = list(reader, 'endpoints', object['endpoints']);
+  const ports = list(reader, 'ports', object.ports);
+  const endpoints = list(reader, 'endpoints', object.endpoints);
   return {
     name: `${namespace}/${name}`,
     service: serviceName(namespace, service),
@@ -48,41 +48,35 @@ function readSlice(reader: Reader, object: Json): EndpointSlice | undefined {
 }
 
 function readPort(reader: Reader, field: string, entry: Json): SlicePort | undefined {
-  const protocol = oneOf(
-    reader,
-    `${field}.protocol`,
-    entry['protocol'],
-    ['TCP', 'UDP', 'SCTP'],
-    'the port is left out',
-  );
-  const port = parsePort(entry['port']);
-  if (entry['name'] === null) return complain(reader, `${field}.name`, 'is null; the port is left out');
+  const protocol = oneOf(reader, `${field}.protocol`, entry.protocol, ['TCP', 'UDP', 'SCTP'], 'the port is left out');
+  const port = parsePort(entry.port);
+  if (entry.name === null) return complain(reader, `${field}.name`, 'is null; the port is left out');
   if (port === undefined) {
-    const given = entry['port'] === undefined || entry['port'] === null ? 'is missing' : `is ${show(entry['port'])}`;
+    const given = entry.port === undefined || entry.port === null ? 'is missing' : `is ${show(entry.port)}`;
     return complain(reader, `${field}.port`, `${given}, a number from 1 to 65535 is needed; the port is left out`);
   }
-  return protocol && { name: text(entry['name']) ?? '', protocol, port };
+  return protocol && { name: text(entry.name) ?? '', protocol, port };
 }
 
 function readEndpoint(reader: Reader, field: string, entry: Json, family: Family): SliceEndpoint | undefined {
   const address = readAddress(reader, field, entry, family);
   if (address === undefined) return undefined;
-  const conditions = record(entry['conditions']);
-  const hints = record(entry['hints']);
+  const conditions = record(entry.conditions);
+  const hints = record(entry.hints);
   return {
     address,
-    ready: conditions['ready'] !== false,
-    serving: conditions['serving'] !== false,
-    terminating: conditions['terminating'] === true,
-    nodeName: text(entry['nodeName']),
-    zoneHints: readNames(reader, `${field}.hints.forZones`, hints['forZones']),
-    nodeHints: readNames(reader, `${field}.hints.forNodes`, hints['forNodes']),
+    ready: conditions.ready !== false,
+    serving: conditions.serving !== false,
+    terminating: conditions.terminating === true,
+    nodeName: text(entry.nodeName),
+    zoneHints: readNames(reader, `${field}.hints.forZones`, hints.forZones),
+    nodeHints: readNames(reader, `${field}.hints.forNodes`, hints.forNodes),
   };
 }
 
 /** Only the first address counts. */
 function readAddress(reader: Reader, field: string, entry: Json, family: Family): IpAddress | undefined {
-  const [first] = list(reader, `${field}.addresses`, entry['addresses']);
+  const [first] = list(reader, `${field}.addresses`, entry.addresses);
   if (first === undefined) return complain(reader, `${field}.addresses`, 'is empty; the endpoint is left out');
   const address = parseIpAddress(String(first));
   if (address === undefined || familyOf(address) !== family) {
@@ -97,7 +91,7 @@ function readAddress(reader: Reader, field: string, entry: Json, family: Family)
 }
 
 function readNames(reader: Reader, field: string, value: unknown): readonly string[] {
-  const names = list(reader, field, value).flatMap((entry) => text(record(entry)['name']) ?? []);
+  const names = list(reader, field, value).flatMap((entry) => text(record(entry).name) ?? []);
   return names.length === 0 ? NO_NAMES : names;
 }
 

@@ -11,8 +11,8 @@ export interface Reader {
 
 /** Names the object as people do, `Service shop/cart`, as far as it can be named. */
 export function readerFor(json: unknown, kind: string): Reader {
-  const metadata = record(record(json)['metadata']);
-  const [namespace, name] = [text(metadata['namespace']), text(metadata['name'])];
+  const metadata = record(record(json).metadata);
+  const [namespace, name] = [text(metadata.namespace), text(metadata.name)];
   const label = [namespace, name].filter((part) => part !== undefined).join('/');
   return { object: label === '' ? `${kind} without a name` : `${kind} ${label}`, problems: [] };
 }

@@ -18,7 +18,7 @@ export interface Selection {
 export const SERVICE_SELECTION: Selection = {
   labelSelector: `!${PROXY_NAME_LABEL}`,
   fieldSelector: 'spec.clusterIP!=None',
-  selects: (json) => !(PROXY_NAME_LABEL in labels(json)) && text(record(record(json)['spec'])['clusterIP']) !== 'None',
+  selects: (json) => !(PROXY_NAME_LABEL in labels(json)) && text(record(record(json).spec).clusterIP) !== 'None',
 };
 
 /** Slices of Services that have an address. */
@@ -31,10 +31,10 @@ export const SLICE_SELECTION: Selection = {
 export function nodeSelection(name: string): Selection {
   return {
     fieldSelector: `metadata.name=${name}`,
-    selects: (json) => text(record(record(json)['metadata'])['name']) === name,
+    selects: (json) => text(record(record(json).metadata).name) === name,
   };
 }
 
 function labels(json: unknown): object {
-  return record(record(record(json)['metadata'])['labels']);
+  return record(record(record(json).metadata).labels);
 }

@@ -1,6 +1,6 @@
 import { describeProblem } from '../model/problem.ts';
 import type { PassReport, Proxier } from './proxier.ts';
-import { changedAnything, passFields } from './report-pass.ts';
+import { changedAnything, foreignThings, passFields } from './report-pass.ts';
 
 /** Where passes are told of; pino's loggers fit. */
 export interface PassLog {
@@ -19,7 +19,7 @@ export class PassLoop {
   #failures = 0;
   /** What was last said to be wrong; a fault is told of when it changes, not at every retry. */
   #saidErrors = '';
-  #saidProblems: ReadonlySet<string> = new Set();
+  #saidRemarks: ReadonlySet<string> = new Set();
 
   constructor(proxier: Proxier, log: PassLog) {
     this.#proxier = proxier;
@@ -47,15 +47,16 @@ export class PassLoop {
       else this.#log.warn({ ...fields, err: errors }, 'pass failed and will be tried again');
     }
     this.#saidErrors = errors;
-    this.#tellProblems(report);
+    this.#tellRemarks(report);
   }
 
   /** A pass that did not get as far as the families says nothing about their problems. */
-  #tellProblems(report: PassReport): void {
+  #tellRemarks(report: PassReport): void {
     if (report.families.length === 0) return;
     const problems = report.families.flatMap(({ state }) => state.desired?.problems ?? []).map(describeProblem);
-    for (const problem of problems) if (!this.#saidProblems.has(problem)) this.#log.warn({}, problem);
-    this.#saidProblems = new Set(problems);
+    const remarks = [...problems, ...foreignThings(report)];
+    for (const remark of remarks) if (!this.#saidRemarks.has(remark)) this.#log.warn({}, remark);
+    this.#saidRemarks = new Set(remarks);
   }
 }
 

@@ -1,4 +1,6 @@
+import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
 import type { IpvsStep } from '../kernel/ipvs/diff.ts';
+import { virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { Plan, PlanPart } from '../plan/plan-sync.ts';
 import type { PassReport } from './proxier.ts';
 
@@ -18,6 +20,18 @@ export function passFields(report: PassReport): Readonly<Record<string, unknown>
 export function changedAnything(report: PassReport): boolean {
   return report.families.some(({ runs }) => runs.length > 0);
 }
+
+/** A sentence for everything that is not wanted, is not ours either, and so stays. */
+export function foreignThings({ families }: PassReport): readonly string[] {
+  return families.flatMap(({ plan }) => [
+    ...(plan?.kept ?? [])
+      .filter(({ why }) => why === 'foreign')
+      .map(({ server }) => `virtual server ${virtualServerKey(server)} ${FOREIGN}`),
+    ...(plan?.foreignAddresses ?? []).map((address) => `address ${address} on ${DUMMY_INTERFACE} ${FOREIGN}`),
+  ]);
+}
+
+const FOREIGN = 'is not ours and is left alone';
 
 /** Counts by kind of step, of those that ran; nothing for a kind that does not occur. */
 function countSteps({ families }: PassReport): Readonly<Record<string, number>> {

@@ -10,7 +10,10 @@ export interface KubeconfigParts {
   readonly tokenFile?: string | undefined;
 }
 
-/** A kubeconfig as YAML text, with one cluster, one user and one context, all called `test`. */
+/**
+ * A kubeconfig as YAML text, with one cluster, one user and one context, all called `test`. There is always a token: without any
+ * credentials kubectl asks for a name on the terminal.
+ */
 export function kubeconfigText({ server, ca, token, tokenFile }: KubeconfigParts): string {
   const trust =
     ca === undefined
@@ -20,7 +23,7 @@ export function kubeconfigText({ server, ca, token, tokenFile }: KubeconfigParts
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'test', cluster: { server, ...trust } }],
-    users: [{ name: 'test', user: { ...(token ? { token } : {}), ...(tokenFile ? { tokenFile } : {}) } }],
+    users: [{ name: 'test', user: tokenFile ? { tokenFile } : { token: token || 'anybody' } }],
     contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
     'current-context': 'test',
   });

@@ -41,7 +41,7 @@ export interface Expectation {
 
 /** The vectors of the project, or those in the folder that `CASES_DIR` names, sorted by folder and file. */
 export function loadCases(): readonly { readonly path: string; readonly content: Case }[] {
-  const top = process.env['CASES_DIR'] ?? join(import.meta.dirname, '../cases');
+  const top = process.env.CASES_DIR ?? join(import.meta.dirname, '../cases');
   const files = readdirSync(top, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.yaml'))
     .sort();

@@ -81,7 +81,7 @@ function caseProxier(content: Case, host: Host): Proxier {
       metadata: { name, labels },
       spec: { podCIDRs },
       status: {
-        addresses: (addresses['eth0'] ?? []).map((address) => ({ type: 'InternalIP', address: address.split('/')[0] })),
+        addresses: (addresses.eth0 ?? []).map((address) => ({ type: 'InternalIP', address: address.split('/')[0] })),
       },
     },
   ]).nodes;

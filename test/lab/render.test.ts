@@ -25,7 +25,7 @@ describe('test/lab/render', () => {
   before('objects of several vectors in one file, and an empty node', async () => {
     requireLab();
     const cases = loadCases().filter(({ path }) => CASES.includes(path));
-    expect(cases.length, 'vectors found').to.equal(process.env['CASES_DIR'] ? cases.length : CASES.length);
+    expect(cases.length, 'vectors found').to.equal(process.env.CASES_DIR ? cases.length : CASES.length);
     const items = cases.flatMap(({ content }) => content.steps[0]?.apply ?? []);
     writeFileSync(file, stringify({ apiVersion: 'v1', kind: 'List', items }));
     await execa('ip', ['netns', 'add', NAMESPACE]);

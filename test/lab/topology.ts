@@ -50,7 +50,7 @@ export const ROOT = 'root';
 const LAN = 'lan';
 const ROOT_LEG = 'lab0';
 const POD_GATEWAY_V6 = 'fe80::1';
-const CLUSTER_CIDRS: Readonly<Record<Family, string>> = { IPv4: '10.180.0.0/16', IPv6: 'fd00:180::/32' };
+const _CLUSTER_CIDRS: Readonly<Record<Family, string>> = { IPv4: '10.180.0.0/16', IPv6: 'fd00:180::/32' };
 
 /** All hosts of a plan by name, the root namespace among them. */
 export function computeHosts(plan: LabPlan): ReadonlyMap<string, LabHost> {
@@ -74,11 +74,6 @@ export function computeHosts(plan: LabPlan): ReadonlyMap<string, LabHost> {
     hosts.push({ name, kind: 'client', namespace: name, addresses, secondAddresses });
   }
   return new Map(hosts.map((host) => [host.name, host]));
-}
-
-/** The range all pods' addresses are in. */
-export function clusterCidr(family: Family): string {
-  return CLUSTER_CIDRS[family];
 }
 
 /** What makes the lab, in this order: namespaces and links first, then each namespace's own side. */

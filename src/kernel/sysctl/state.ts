@@ -1,6 +1,4 @@
-/** Settings by their path under `/proc/sys/`. */
-export type SysctlState = ReadonlyMap<string, SysctlSetting>;
-
+/** One setting of the kernel, by its path under `/proc/sys/`. */
 export interface SysctlSetting {
   readonly path: string;
   readonly value: string;
