@@ -111,5 +111,5 @@ async function readTool<T>(
   const output = await host.runTool({ tool, args, timeoutMs: TIMEOUT_MS });
   if (!output.ok) return output;
   const parsed = parse(output.value.stdout);
-  return parsed === undefined ? fail({ kind: 'not-understood', source: `${tool} ${args.join(' ')}` }) : succeed(parsed);
+  return parsed === undefined ? fail({ kind: 'not-understood', source: [tool, ...args].join(' ') }) : succeed(parsed);
 }

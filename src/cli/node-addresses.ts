@@ -11,9 +11,9 @@ export function parseNodeAddresses(texts: readonly string[]): Result<InterfaceAd
   const interfaces = new Map<string, InterfaceAddress[]>();
   let name: string | undefined;
   for (const element of texts.flatMap((text) => text.split(','))) {
-    const [left = '', right] = element.includes('=') ? element.split('=', 2) : [undefined, element];
-    if (left !== '' && element.includes('=')) name = left;
-    const address = parseInterfaceAddress((right ?? '').trim());
+    const [, left, right = ''] = /^(?:([^=]+)=)?([^=]*)$/.exec(element.trim()) ?? [];
+    if (left !== undefined) name = left.trim();
+    const address = parseInterfaceAddress(right.trim());
     if (name === undefined || address === undefined) {
       return fail(
         `--node-addresses: ${JSON.stringify(element)} is not INTERFACE=ADDRESS/LENGTH, e.g. eth0=192.168.0.10/24`,

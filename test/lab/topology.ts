@@ -50,7 +50,6 @@ export const ROOT = 'root';
 const LAN = 'lan';
 const ROOT_LEG = 'lab0';
 const POD_GATEWAY_V6 = 'fe80::1';
-const _CLUSTER_CIDRS: Readonly<Record<Family, string>> = { IPv4: '10.180.0.0/16', IPv6: 'fd00:180::/32' };
 
 /** All hosts of a plan by name, the root namespace among them. */
 export function computeHosts(plan: LabPlan): ReadonlyMap<string, LabHost> {

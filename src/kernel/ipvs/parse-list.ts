@@ -19,8 +19,8 @@ export type ListForm = 'list' | 'proc';
  * Reads the two listings of the kernel's virtual servers; both tell connections. They differ: `proc` needs no process, but has no
  * scheduler flags (they read as `undefined`), its `persistenceSeconds` is in kernel ticks (how many make a second is a build option of
  * the kernel), and **it may lack virtual servers**: where several network namespaces have some, reading past the first page skips as many
- * as others have. Services by firewall mark are left out, they are never ours. A line of any other form gives `undefined`: better no
- * reading than a wrong one.
+ * as others have. Services by firewall mark or for every port are left out, they are never ours. A line of any other form gives
+ * `undefined`: better no reading than a wrong one.
  *
  * Source: Linux net/netfilter/ipvs/ip_vs_ctl.c, ip_vs_info_seq_next; ipvsadm.c, print_service_entry
  */
@@ -30,13 +30,13 @@ export function parseIpvsList(text: string, form: ListForm): IpvsState | undefin
   for (const line of text.split('\n').slice(HEADER_LINES)) {
     const words = line.trim().split(/\s+/);
     if (words[0] === '') continue;
-    if (words[0] === 'FWM') {
-      reals = undefined;
-    } else if (words[0] === '->') {
+    if (words[0] === '->') {
       if (!reals) continue;
       const real = parseReal(words, form);
       if (!real) return undefined;
       reals.set(realServerKey(real), real);
+    } else if (words[0] === 'FWM' || EVERY_PORT.test(words[1] ?? '')) {
+      reals = undefined;
     } else {
       reals = new Map();
       const server = parseServer(words, form, reals);
@@ -48,6 +48,9 @@ export function parseIpvsList(text: string, form: ListForm): IpvsState | undefin
 }
 
 const HEADER_LINES = 3;
+
+/** A persistent service may take every port of its address: `172.20.1.1:0` in a list, `AC140101:0000` in the file. */
+const EVERY_PORT = /:0+$/;
 
 /** `PROTOCOL ADDRESS:PORT SCHEDULER`, then `(flags)` and `persistent SECONDS` if there are any. */
 function parseServer(

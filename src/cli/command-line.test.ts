@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { type RenderArguments, type RunArguments, runCommandLine } from './command-line.ts';
+import type { ExitCode } from './exit-code.ts';
+
+describe('cli/command-line', () => {
+  interface Outcome {
+    readonly exitCode: ExitCode;
+    readonly output: string;
+    readonly errors: readonly string[];
+    readonly run?: RunArguments;
+    readonly render?: RenderArguments;
+  }
+
+  /** Carries a command line out, each command ending with its own status. */
+  async function carryOut(...words: readonly string[]): Promise<Outcome> {
+    const seen: { output: string; errors: string[]; run?: RunArguments; render?: RenderArguments } = {
+      output: '',
+      errors: [],
+    };
+    const exitCode = await runCommandLine(
+      words,
+      '1.2.3',
+      {
+        run: async (args) => {
+          seen.run = args;
+          return 1;
+        },
+        render: async (args) => {
+          seen.render = args;
+          return 3;
+        },
+      },
+      {
+        output: async (text) => {
+          seen.output += text;
+        },
+        error: (line) => seen.errors.push(line),
+        input: async () => '',
+      },
+    );
+    return { exitCode, ...seen };
+  }
+
+  const runs: readonly (readonly [readonly string[], Partial<RunArguments>])[] = [
+    [[], {}],
+    [['run'], {}],
+    [['--hostname-override=node-a'], { flags: { 'hostname-override': 'node-a' } }],
+    [['run', '--hostname-override', 'node-a'], { flags: { 'hostname-override': 'node-a' } }],
+    [['--masquerade-all'], { flags: { 'masquerade-all': true } }],
+    [['--masquerade-all=false'], { flags: { 'masquerade-all': false } }],
+    [['--cluster-cidr=10.0.0.0/8,fd00::/8', '-v', '4'], { flags: { 'cluster-cidr': '10.0.0.0/8,fd00::/8', v: '4' } }],
+    [['--ipvs-min-sync-period=0'], { flags: { 'ipvs-min-sync-period': '0' } }],
+    [['--oom_score_adj=-999'], { flags: { 'oom-score-adj': '-999' } }],
+    [['--config=/etc/config.yaml'], { flags: { config: '/etc/config.yaml' } }],
+    [['--init-only'], { mode: 'init-only', flags: { 'init-only': true } }],
+    [['--dry-run'], { mode: 'dry-run' }],
+    [['--dry-run', '-o', 'json'], { mode: 'dry-run', form: 'json' }],
+    [['--dry-run=false', '--output=ipset'], { form: 'ipset' }],
+    [['--cleanup=false'], { flags: { cleanup: false } }],
+  ];
+  for (const [words, wanted] of runs) {
+    it(`runs the daemon for ${JSON.stringify(words.join(' '))}`, async () => {
+      const { exitCode, output, errors, run } = await carryOut(...words);
+      expect(run).to.deep.equal({ flags: {}, mode: 'daemon', form: 'script', ...wanted });
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 1, output: '', errors: [] });
+    });
+  }
+
+  const rendered: RenderArguments = {
+    flags: {},
+    files: ['a.yaml'],
+    node: undefined,
+    nodeAddresses: [],
+    form: 'script',
+  };
+  const renders: readonly (readonly [readonly string[], Partial<RenderArguments>])[] = [
+    [['-f', 'a.yaml'], {}],
+    [['--filename', '-'], { files: ['-'] }],
+    [['-f', 'a.yaml', '-f', 'b'], { files: ['a.yaml', 'b'] }],
+    [['-f', 'a.yaml', '--node', 'node-a', '-o', 'yaml'], { node: 'node-a', form: 'yaml' }],
+    [
+      ['-f', 'a.yaml', '--node-addresses', 'eth0=10.0.0.1/8', '--node-addresses', 'eth1=10.1.0.1/16'],
+      { nodeAddresses: ['eth0=10.0.0.1/8', 'eth1=10.1.0.1/16'] },
+    ],
+    [['-f', 'a.yaml', '--ipvs-scheduler', 'mh'], { flags: { 'ipvs-scheduler': 'mh' } }],
+  ];
+  for (const [words, wanted] of renders) {
+    it(`renders files for ${words.join(' ')}`, async () => {
+      const { exitCode, output, errors, render, run } = await carryOut('render', ...words);
+      expect([render, run]).to.deep.equal([{ ...rendered, ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 3, output: '', errors: [] });
+    });
+  }
+
+  const misused: readonly (readonly [readonly string[], string])[] = [
+    [['--proxy-mod=ipvs'], 'unknown option --proxy-mod, did you mean --proxy-mode?'],
+    [['--ipvs-shceduler=rr'], 'unknown option --ipvs-shceduler, did you mean --ipvs-scheduler?'],
+    [['render', '-f', 'a', '--node-adresses=x'], 'unknown option --node-adresses, did you mean --node-addresses?'],
+    [['--xyzzy=1'], 'unknown argument xyzzy'],
+    [['start'], 'unknown argument start'],
+    [['run', 'now'], 'unknown argument now'],
+    [['--ipvs-scheduler'], 'Not enough arguments following: ipvs-scheduler'],
+    [['--dry-run', '-o', 'text'], 'Given: "text"'],
+    [['render'], 'Missing required argument: filename'],
+    [['render', '-f'], 'Not enough arguments following: f'],
+    [['--cleanup'], '--cleanup is not part of this version'],
+    [['--write-config-to=x'], '--write-config-to is not part of this version'],
+    [['render', '-f', 'a', '--dry-run'], 'dry-run'],
+  ];
+  for (const [words, message] of misused) {
+    it(`ends with status 2 and one line on stderr for ${words.join(' ')}`, async () => {
+      const { exitCode, output, errors, run, render } = await carryOut(...words);
+      expect([exitCode, output, run, render]).to.deep.equal([2, '', undefined, undefined]);
+      expect(errors).to.have.lengthOf(1);
+      expect(errors[0]).to.include(message);
+      expect(errors[0]).to.match(/^ipvs-proxier: [^\n]*; see ipvs-proxier --help$/);
+    });
+  }
+
+  for (const words of [['--version'], ['--version=true'], ['--version=raw'], ['run', '--version']]) {
+    it(`prints its version and does nothing else for ${words.join(' ')}`, async () => {
+      expect(await carryOut(...words)).to.deep.equal({ exitCode: 0, output: 'ipvs-proxier 1.2.3\n', errors: [] });
+    });
+  }
+
+  it('runs for --version=false', async () => {
+    const { run, output } = await carryOut('--version=false');
+    expect([run?.mode, output]).to.deep.equal(['daemon', '']);
+  });
+
+  it('lets what a command throws through, so that a bug is not taken for misuse', async () => {
+    const commands = { run: () => Promise.reject(new Error('a bug')), render: async () => 0 as const };
+    const silent = { output: async () => {}, error: () => {}, input: async () => '' };
+    const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);
+    expect(ended).to.equal('a bug');
+  });
+});

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { ip, port } from '../../test/builders/net.ts';
+import { nodeView, portSpec, service, settings, slice, sliceEndpoint } from '../../test/builders/objects.ts';
+import { wantedSysctls } from '../kernel/sysctl/wanted.ts';
+import { FAMILIES } from '../net/family.ts';
+import { computeOnce } from '../sync/compute-once.ts';
+import { type DryRun, formatDryRun, OUTPUT_FORMS } from './output.ts';
+
+describe('cli/output', () => {
+  const cart = service({ addresses: ['172.20.1.1', 'fd00:20::1'], affinitySeconds: 600 });
+  const lb = service({
+    name: 'shop/lb',
+    type: 'LoadBalancer',
+    addresses: ['172.20.1.2'],
+    ports: [portSpec({ port: port(443) })],
+    externalTrafficPolicy: 'Local',
+    loadBalancerVIPs: [ip('203.0.113.9')],
+    healthCheckNodePort: port(32000),
+  });
+  const slices = [
+    slice({ endpoints: [sliceEndpoint('10.180.0.2'), sliceEndpoint('10.180.0.1', { nodeName: 'node-a' })] }),
+    slice({ name: 'shop/lb-1', service: 'shop/lb', endpoints: [sliceEndpoint('10.180.0.3', { nodeName: 'node-a' })] }),
+  ];
+
+  function dryRun(services = [cart, lb], parts = slices): DryRun {
+    return {
+      families: computeOnce({ services, slices: parts }, nodeView(), FAMILIES, settings()),
+      sysctls: wantedSysctls('6.1.0', false),
+      warnings: [{ object: 'Service shop/x', field: 'spec.ports', message: 'has no port' }],
+    };
+  }
+
+  it('has forms that can be piped into the tool they are named after', () => {
+    expect(formatDryRun(dryRun(), 'ipvs')).to.equal(
+      `-A -t 172.20.1.1:80 -s rr -p 600
+-A -t 172.20.1.2:443 -s rr
+-A -t 203.0.113.9:443 -s rr
+-A -t [fd00:20::1]:80 -s rr -p 600
+-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1
+-a -t 172.20.1.1:80 -r 10.180.0.2:8080 -m -w 1
+-a -t 172.20.1.2:443 -r 10.180.0.3:8080 -m -w 1
+-a -t 203.0.113.9:443 -r 10.180.0.3:8080 -m -w 1
+`,
+    );
+    expect(formatDryRun(dryRun(), 'address')).to.equal(
+      `link add kube-ipvs0 type dummy
+address replace 172.20.1.1/32 dev kube-ipvs0
+address replace 172.20.1.2/32 dev kube-ipvs0
+address replace 203.0.113.9/32 dev kube-ipvs0
+address replace fd00:20::1/128 dev kube-ipvs0
+`,
+    );
+    expect(formatDryRun(dryRun(), 'ipset').split('\n')).to.include.members([
+      'create KUBE-CLUSTER-IP hash:ip,port family inet hashsize 1024 maxelem 65536',
+      'add KUBE-6-CLUSTER-IP fd00:20::1,6:80',
+      'add KUBE-LOOP-BACK 10.180.0.1,6:8080,10.180.0.1',
+    ]);
+    expect(formatDryRun(dryRun(), 'iptables').split('\n')).to.include('-A KUBE-SERVICES -s 127.0.0.0/8 -j RETURN');
+    expect(formatDryRun(dryRun(), 'ip6tables').split('\n')).to.include('-A KUBE-SERVICES -s ::1/128 -j RETURN');
+  });
+
+  it('has a form for people, in the order in which a node is programmed', () => {
+    const lines = formatDryRun(dryRun(), 'script').split('\n');
+    expect(lines.filter((line) => line.startsWith('#'))).to.deep.equal([
+      '# sysctl: sysctl -p -',
+      '# sets: ipset -exist restore',
+      '# rules, IPv4: iptables-restore --noflush',
+      '# rules, IPv6: ip6tables-restore --noflush',
+      '# virtual servers and real servers: ipvsadm -R',
+      '# addresses: ip -batch -',
+      '# health check ports',
+      '# 32000 shop/lb: 1 local endpoints',
+    ]);
+    for (const form of ['ipset', 'iptables', 'ip6tables', 'ipvs', 'address'] as const) {
+      expect(lines.join('\n')).to.include(formatDryRun(dryRun(), form));
+    }
+  });
+
+  it('says so in the form for people where a tool has nothing to do', () => {
+    const nothing = formatDryRun({ families: [], sysctls: [], warnings: [] }, 'script');
+    expect(nothing.split('\n').filter((line) => line === '# nothing')).to.have.lengthOf(5);
+    expect(nothing).to.not.include('health check');
+  });
+
+  it('has a form for machines with scripts, health checks, warnings and state', () => {
+    const json = JSON.parse(formatDryRun(dryRun(), 'json'));
+    expect(Object.keys(json)).to.deep.equal(['scripts', 'healthChecks', 'warnings', 'state']);
+    expect(Object.keys(json.scripts)).to.have.members(['ipvs', 'ipset', 'address', 'iptables', 'ip6tables']);
+    expect(json.scripts.ipvs).to.equal(formatDryRun(dryRun(), 'ipvs'));
+    expect(json.healthChecks).to.deep.equal([{ service: 'shop/lb', port: 32000, localEndpoints: 1 }]);
+    expect(json.warnings).to.deep.equal([{ object: 'Service shop/x', field: 'spec.ports', message: 'has no port' }]);
+    expect(Object.keys(json.state)).to.deep.equal(['IPv4', 'IPv6']);
+    expect(Object.keys(json.state.IPv4)).to.deep.equal(['virtualServers', 'boundAddresses', 'sets', 'chains']);
+    expect(json.state.IPv4.virtualServers[0]).to.deep.equal({
+      protocol: 'TCP',
+      address: '172.20.1.1',
+      port: 80,
+      scheduler: 'rr',
+      schedulerFlags: [],
+      persistenceSeconds: 600,
+      realServers: [
+        { address: '10.180.0.1', port: 8080, weight: 1 },
+        { address: '10.180.0.2', port: 8080, weight: 1 },
+      ],
+    });
+    expect(json.state.IPv4.boundAddresses).to.deep.equal(['172.20.1.1', '172.20.1.2', '203.0.113.9']);
+    expect(json.state.IPv4.sets['KUBE-CLUSTER-IP']).to.deep.equal({
+      type: 'hash:ip,port',
+      entries: ['172.20.1.1,tcp:80', '172.20.1.2,tcp:443'],
+    });
+    expect(Object.keys(json.state.IPv6.sets)).to.have.lengthOf(17);
+    expect(json.state.IPv6.chains.nat['KUBE-MARK-MASQ']).to.deep.equal(['-j MARK --set-xmark 0x4000/0x4000']);
+  });
+
+  it('says the same in YAML as in JSON, without aliases', () => {
+    const yaml = formatDryRun(dryRun(), 'yaml');
+    expect(parse(yaml)).to.deep.equal(JSON.parse(formatDryRun(dryRun(), 'json')));
+    expect(yaml).to.not.match(/[:-] [&*]\w+$/m);
+  });
+
+  for (const form of OUTPUT_FORMS) {
+    it(`gives the same bytes as ${form} whatever the order of the objects, and ends in a line feed`, () => {
+      const reordered = dryRun([lb, cart], [...slices].reverse());
+      expect(formatDryRun(reordered, form)).to.equal(formatDryRun(dryRun(), form));
+      expect(formatDryRun(dryRun(), form)).to.match(/[^\n]\n$/);
+    });
+  }
+});
