@@ -1,5 +1,6 @@
 import yargs, { type Argv, type Options } from 'yargs';
-import { FLAGS, type Flag } from '../config/flags.ts';
+import type { Flag } from '../config/flag.ts';
+import { FLAGS } from '../config/flags.ts';
 import { suggest } from '../config/suggest.ts';
 import type { ExitCode } from './exit-code.ts';
 import { OUTPUT_FORMS, type OutputForm } from './output.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { FlagType } from './flag.ts';
 import { flagOfField, givenFlags, readFlag, withFlags } from './flag-values.ts';
-import { FLAGS, type FlagType } from './flags.ts';
+import { FLAGS } from './flags.ts';
 
 describe('config/flag-values', () => {
   const cases: [type: FlagType, value: unknown, expected: unknown][] = [

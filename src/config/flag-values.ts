@@ -1,4 +1,5 @@
-import { FLAGS, type Flag, type FlagKind } from './flags.ts';
+import type { Flag, FlagKind } from './flag.ts';
+import { FLAGS } from './flags.ts';
 import { type RawConfig, withField } from './raw-config.ts';
 
 /** Flags that were given, by name; values as a command-line parser leaves them: text, or read already, or one a repetition. */

@@ -1,4 +1,4 @@
-import type { Flag } from './flags.ts';
+import type { Flag } from './flag.ts';
 
 const NO_EFFECT = 'It has no effect.';
 

@@ -1,4 +1,4 @@
-import type { Flag } from './flags.ts';
+import type { Flag } from './flag.ts';
 import type { KubeProxyConfiguration } from './schema.ts';
 
 /** Feature gates that kube-proxy itself reads, in any release that has an ipvs mode. */

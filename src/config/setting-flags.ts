@@ -1,4 +1,4 @@
-import type { Flag, FlagType } from './flags.ts';
+import type { Flag, FlagType } from './flag.ts';
 
 export const IPVS_FLAGS: readonly Flag[] = [
   setting(

@@ -1,6 +1,5 @@
-import { formatAddress, type IpAddress, parseIpAddress } from '../../net/ip-address.ts';
-import { type Port, parsePort } from '../../net/port.ts';
 import { parseProtocol } from '../../net/protocol.ts';
+import { parseAddressPort, parseHexAddressPort } from './address-port.ts';
 import {
   type Forwarding,
   type IpvsState,
@@ -81,27 +80,7 @@ function parseReal(words: readonly string[], form: ListForm): RealServer | undef
   return { ...backend, forwarding, weight, connections: active + inactive };
 }
 
-/** `AC140101:0050` or `[fd00:0096:…]:0050`, all of it hexadecimal. */
-function parseHexAddressPort(text: string): { address: IpAddress; port: Port } | undefined {
-  const match = /^(?:([0-9A-F]{8})|\[([0-9a-f:.]+)\]):([0-9A-F]{4})$/.exec(text);
-  if (!match) return undefined;
-  const [, ipv4, ipv6 = '', portText = ''] = match;
-  const address = ipv4
-    ? formatAddress(ipv4.match(/../g)?.map((byte) => Number.parseInt(byte, 16)) ?? [])
-    : parseIpAddress(ipv6);
-  const port = parsePort(Number.parseInt(portText, 16));
-  return address && port ? { address, port } : undefined;
-}
-
-/** `172.20.1.1:80` or `[fd00::1]:80` */
-function parseDecimalAddressPort(text: string): { address: IpAddress; port: Port } | undefined {
-  const match = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(text);
-  const address = parseIpAddress(match?.[1] ?? match?.[2] ?? '');
-  const port = parsePort(Number(match?.[3]));
-  return address && port ? { address, port } : undefined;
-}
-
-const PARSE_ADDRESS_PORT = { list: parseDecimalAddressPort, proc: parseHexAddressPort } as const;
+const PARSE_ADDRESS_PORT = { list: parseAddressPort, proc: parseHexAddressPort } as const;
 
 const METHODS: Readonly<Record<string, Forwarding>> = {
   Masq: 'masquerade',

@@ -1,6 +1,5 @@
-import { type IpAddress, parseIpAddress } from '../../net/ip-address.ts';
-import { type Port, parsePort } from '../../net/port.ts';
 import type { Protocol } from '../../net/protocol.ts';
+import { parseAddressPort } from './address-port.ts';
 import {
   type Forwarding,
   type IpvsState,
@@ -74,14 +73,6 @@ function readReal(options: Options): RealServer | undefined {
   const weight = Number(options.get('-w') ?? Number.NaN);
   if (!backend || !method || !Number.isInteger(weight)) return undefined;
   return { ...backend, forwarding: method, weight, connections: 0 };
-}
-
-/** `172.20.1.1:80` or `[fd00::1]:80` */
-function parseAddressPort(text: string): { address: IpAddress; port: Port } | undefined {
-  const match = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(text);
-  const address = parseIpAddress(match?.[1] ?? match?.[2] ?? '');
-  const port = parsePort(Number(match?.[3]));
-  return address && port ? { address, port } : undefined;
 }
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { '-t': 'TCP', '-u': 'UDP', '--sctp-service': 'SCTP' };
