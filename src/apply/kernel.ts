@@ -12,12 +12,13 @@ import {
   readKernel,
   withObserved,
 } from './read-kernel.ts';
-import { describeToolError, type ToolCall } from './tool.ts';
+import { describeToolError, type ToolCall, type ToolError } from './tool.ts';
 
 /** Which tool reads a script on its standard input. */
 type ScriptTool = 'ipvs' | 'ipset' | 'address' | 'iptables' | 'ip6tables';
 
 interface KernelFailure {
+  readonly refusedBy?: 'ipvs' | 'address';
   readonly during: string;
   readonly message: string;
 }
@@ -68,7 +69,11 @@ export class Kernel {
       const output = await this.#host.runTool({ ...CALLS[tool], input: text, timeoutMs: timeoutFor(lines) });
       if (!output.ok) {
         this.#known = undefined;
-        return fail({ during: `programming ${tool}`, message: describeToolError(output.error) });
+        return fail({
+          during: `programming ${tool}`,
+          message: describeToolError(output.error),
+          ...refusalOf(tool, output.error),
+        });
       }
       finished.push({ tool, lines, tookMs: this.#nowMs() - startedMs });
     }
@@ -103,6 +108,12 @@ const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
   iptables: { tool: 'iptables-restore', args: ['-w', '5', '--noflush'] },
   ip6tables: { tool: 'ip6tables-restore', args: ['-w', '5', '--noflush'] },
 };
+
+/** Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2). */
+function refusalOf(tool: ScriptTool, error: ToolError): Pick<KernelFailure, 'refusedBy'> {
+  if (error.kind !== 'tool-refused' || (tool === 'ipvs' && error.exitCode === 2)) return {};
+  return tool === 'ipvs' || tool === 'address' ? { refusedBy: tool } : {};
+}
 
 /** A slow machine takes about a millisecond a line; the first use of a tool may load modules. */
 function timeoutFor(lines: number): number {

@@ -113,6 +113,12 @@ address replace fd00:20::1/128 dev kube-ipvs0
     expect(json.state.IPv6.chains.nat['KUBE-MARK-MASQ']).to.deep.equal(['-j MARK --set-xmark 0x4000/0x4000']);
   });
 
+  it('tells flags of schedulers to machines', () => {
+    const families = computeOnce({ services: [cart], slices: [] }, nodeView(), ['IPv4'], settings({ scheduler: 'mh' }));
+    const json = JSON.parse(formatDryRun({ families, sysctls: [], warnings: [] }, 'json'));
+    expect(json.state.IPv4.virtualServers[0]).to.deep.include({ scheduler: 'mh', schedulerFlags: ['mh-port'] });
+  });
+
   it('says the same in YAML as in JSON, without aliases', () => {
     const yaml = formatDryRun(dryRun(), 'yaml');
     expect(parse(yaml)).to.deep.equal(JSON.parse(formatDryRun(dryRun(), 'json')));

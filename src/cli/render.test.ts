@@ -91,6 +91,23 @@ describe('cli/render', () => {
     ]);
   });
 
+  it('does not warn of node ports where there are none, or where any interface has an address', async () => {
+    const plain = {
+      ...cart,
+      metadata: { namespace: 'shop', name: 'plain' },
+      spec: { clusterIP: '172.20.1.2', ports: [{ port: 80 }] },
+    };
+    expect((await rendered([plain], { node: 'node-z' })).errors).to.have.lengthOf(1);
+    expect((await rendered([plain, cart], { node: 'node-z' })).errors).to.have.lengthOf(2);
+    expect(
+      (await rendered([plain, cart], { node: 'node-z', nodeAddresses: ['eth0=10.1.0.1/16'] })).errors,
+    ).to.have.lengthOf(1);
+  });
+
+  it('takes the node for one whose iptables knows random ports', async () => {
+    expect((await rendered([cart, a], { form: 'iptables' })).output).to.include('-j MASQUERADE --random-fully\n');
+  });
+
   it('warns of what is wrong with an object and prints the rest', async () => {
     const bad = { ...cart, metadata: { name: 'bad' }, spec: { clusterIP: '172.20.1.2', ports: [{ port: 0 }] } };
     const { exitCode, output, errors } = await rendered([cart, bad, a]);

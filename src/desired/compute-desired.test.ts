@@ -35,6 +35,7 @@ describe('desired/compute-desired', () => {
     ]);
     expect([...kernel.sets.values()].flatMap(({ entries }) => [...entries])).to.deep.equal([]);
     expect([...kernel.tables.nat.chains.keys(), ...kernel.tables.filter.chains.keys()]).to.have.lengthOf(11);
+    expect(kernel.tables.nat.chains.get('KUBE-SERVICES')).to.have.lengthOf(2);
     expect([healthChecks, problems]).to.deep.equal([[], []]);
   });
 

@@ -139,6 +139,10 @@ describe('desired/service-part', () => {
       expect(part(given).closedToNode).to.deep.equal([]);
     });
 
+    it('let the node in when its main address is in one of several', () => {
+      expect(part(restricted(['198.51.100.0/24', '192.168.0.10/32'])).closedToNode).to.deep.equal([]);
+    });
+
     it('leave no trace when there are none, or no load-balancer address', () => {
       expect(ofRanges(restricted([]))).to.deep.equal([]);
       expect(part(restricted([])).closedToNode).to.deep.equal([]);

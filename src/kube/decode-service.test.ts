@@ -92,6 +92,18 @@ describe('kube/decode-service', () => {
         'fd00:20::1',
       ],
       [
+        'are the one address also where only families are given',
+        { clusterIPs: undefined },
+        { IPv4: '172.20.1.1' },
+        '172.20.1.1',
+      ],
+      [
+        'are the one address for the first of two families where only those are given',
+        { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: [] },
+        { IPv4: '172.20.1.1' },
+        '172.20.1.1',
+      ],
+      [
         'may have leading zeros',
         { clusterIP: '172.020.001.001', clusterIPs: ['172.020.001.001'] },
         { IPv4: '172.20.1.1' },
@@ -165,6 +177,41 @@ describe('kube/decode-service', () => {
   for (const [name, changes, wanted] of facts) {
     it(`reads ${name}`, () => expect(flawless(changes)).to.deep.equal({ ...plain, ...wanted }));
   }
+
+  for (const timeoutSeconds of [1, 86400]) {
+    it(`accepts an affinity time of ${timeoutSeconds} seconds`, () => {
+      const changes = { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds } } };
+      expect(flawless(changes).affinitySeconds).to.equal(timeoutSeconds);
+    });
+  }
+
+  for (const timeoutSeconds of [86401, 1.5, '600']) {
+    it(`takes the usual affinity time instead of ${JSON.stringify(timeoutSeconds)}`, () => {
+      const { value, problems } = decoded({
+        sessionAffinity: 'ClientIP',
+        sessionAffinityConfig: { clientIP: { timeoutSeconds } },
+      });
+      expect([value?.affinitySeconds, problems.length]).to.deep.equal([10800, 1]);
+    });
+  }
+
+  it('takes null and empty text for a field that is not given', () => {
+    for (const nothing of [null, '']) {
+      const changes = {
+        type: nothing,
+        internalTrafficPolicy: nothing,
+        ports: [{ name: 'http', port: 80, protocol: nothing, nodePort: null }],
+      };
+      expect(flawless(changes)).to.deep.equal(plain);
+    }
+  });
+
+  it('shortens what it shows of a value', () => {
+    const { problems } = decoded({ externalIPs: ['x'.repeat(500)] });
+    expect(problems[0]?.message)
+      .to.have.length.below(120)
+      .and.match(/^"x+\.\.\. is not an IP address/);
+  });
 
   it('reads load-balancer addresses that are meant for the node, and no other entry', () => {
     const ingress = [

@@ -46,6 +46,16 @@ describe('model/same', () => {
     [new Map(), new Map([['a', 1]])],
     [new Map([['a', 1]]), new Map([['a', 2]])],
     [new Map([['a', undefined]]), new Map([['b', undefined]])],
+    [
+      new Map([
+        ['a', 1],
+        ['b', 2],
+      ]),
+      new Map([
+        ['a', 1],
+        ['b', 3],
+      ]),
+    ],
   ];
   for (const [a, b] of different) {
     it(`tells ${show(a)} from ${show(b)}`, () => {

@@ -9,6 +9,8 @@ export interface SyncError {
   /** What was being done, e.g. `reading the kernel`. */
   readonly during: string;
   readonly message: string;
+  /** The tool that refused some lines of its script and carried out all others; later scripts did not run. */
+  readonly refusedBy?: 'ipvs' | 'address';
 }
 
 /** One script that has run. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ip, port } from '../../test/builders/net.ts';
+import { cidr, ip, port } from '../../test/builders/net.ts';
 import { portSpec, service, settings, slice, sliceEndpoint } from '../../test/builders/objects.ts';
 import { proxierOn, takeCalls } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
@@ -119,6 +119,22 @@ describe('sync/proxier', () => {
     proxier.recordNode({ name: 'node-a', zone: undefined, podCIDRs: [], addresses: [] });
     await normal();
     expect(ipvsLines()).to.deep.equal(programmed);
+  });
+
+  it('tells Pods by the ranges of the Node where it is to', async () => {
+    const byNode = proxierOn(kernel, { settings: settings({ detectLocal: { kind: 'node-cidr' } }) });
+    byNode.recordService(undefined, cart);
+    await normal(byNode);
+    expect(kernel.tables.IPv4.save()).to.not.include('! -s');
+    byNode.recordNode({
+      name: 'node-a',
+      zone: undefined,
+      podCIDRs: ['10.180.0.0/24', 'fd00:180::/64'].map(cidr),
+      addresses: [],
+    });
+    await normal(byNode);
+    expect(kernel.tables.IPv4.save()).to.include('-A KUBE-SERVICES ! -s 10.180.0.0/24 ');
+    expect(kernel.tables.IPv6.save()).to.include('-A KUBE-SERVICES ! -s fd00:180::/64 ');
   });
 
   it('follows addresses of the node in the next full pass', async () => {
@@ -270,8 +286,52 @@ describe('sync/proxier', () => {
       kernel.runTool = refusing(kernel, 'ipvsadm', 'Memory allocation problem\n');
       const report = await normal();
       expect(report.errors).to.deep.equal([
-        { during: 'programming ipvs', message: 'ipvsadm failed with status 255: Memory allocation problem' },
+        {
+          during: 'programming ipvs',
+          message:
+            'ipvsadm failed with status 255: Memory allocation problem; left out: virtual server TCP 172.20.1.1:80',
+          refusedBy: 'ipvs',
+        },
       ]);
+    });
+
+    it('does everything else when the kernel refuses one real server, and names it', async () => {
+      kernel.ipvs.refuse('10.180.0.1:8080');
+      const report = await normal();
+      expect(report.errors.map(({ message }) => message)).to.deep.equal([
+        'ipvsadm failed with status 0: Invalid operation; left out: real server 10.180.0.1:8080 of TCP 172.20.1.1:80',
+      ]);
+      expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1')));
+      expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.1', 'fd00:20::1']);
+    });
+
+    it('binds no address whose only virtual server was refused, and all others', async () => {
+      proxier.recordService(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
+      kernel.ipvs.refuse('172.20.1.1:80');
+      const report = await normal();
+      expect(report.errors.map(({ message }) => message.split('; left out: ')[1])).to.deep.equal([
+        'virtual server TCP 172.20.1.1:80',
+      ]);
+      expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.2', 'fd00:20::1']);
+    });
+
+    it('binds every other address when one is refused', async () => {
+      proxier.recordService(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
+      kernel.addresses.refuse('172.20.1.1/32');
+      const report = await normal();
+      expect(report.errors.map(({ message }) => message.split('; left out: ')[1])).to.deep.equal([
+        'address 172.20.1.1',
+      ]);
+      expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.2', 'fd00:20::1']);
+      expect(ipvsLines()).to.include('-A -t 172.20.1.1:80 -s rr');
+    });
+
+    it('takes back in what was refused once the kernel agrees', async () => {
+      kernel.ipvs.refuse('10.180.0.1:8080');
+      await normal();
+      kernel.ipvs.refuse();
+      expect((await normal()).errors).to.deep.equal([]);
+      expect(ipvsLines()).to.deep.equal(programmed);
     });
 
     it('changes nothing when the kernel cannot be read, and reads it anew in the next pass', async () => {

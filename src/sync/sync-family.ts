@@ -1,10 +1,13 @@
 import { computeDesired, type Desired } from '../desired/compute-desired.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import type { SetConflict } from '../kernel/ipset/diff.ts';
+import type { KernelState } from '../kernel/state.ts';
 import type { NodeView } from '../model/node-view.ts';
 import type { Family } from '../net/family.ts';
+import type { OwnershipInputs } from '../plan/ownership.ts';
 import { type Plan, planSync } from '../plan/plan-sync.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
+import { withoutRefused } from '../plan/without-refused.ts';
 import type { Tracker } from '../tracking/tracker.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 
@@ -37,20 +40,49 @@ export async function syncFamily(
 ): Promise<FamilyOutcome> {
   const tracked = state.tracker.takePendingChanges();
   const desired = computeDesired(tracked, node, settings, state.desired);
-  const next = { state: { ...state, desired }, changedServices: tracked.changed.size };
-  const observed = await kernel.read(state.family);
-  if (!observed.ok) return { ...next, ...NOTHING_DONE, error: observed.error };
-  const plan = planSync(desired.kernel, observed.value, { ...settings, previous: state.desired?.kernel });
-  const [conflict] = plan.conflicts;
-  if (conflict) return { ...next, ...NOTHING_DONE, plan, error: describeConflict(conflict) };
-  const ran = await kernel.run(plan.parts.map(renderPlanPart));
-  if (!ran.ok) return { ...next, ...NOTHING_DONE, plan, error: ran.error };
-  kernel.settle(plan.after);
-  const draining = plan.kept.filter(({ why }) => why === 'draining').length;
-  return { ...next, plan, draining, runs: ran.value, error: undefined };
+  const ownership = { ...settings, previous: state.desired?.kernel };
+  const programmed = await program(desired.kernel, ownership, kernel);
+  return { ...programmed, state: { ...state, desired }, changedServices: tracked.changed.size };
+}
+
+type Programmed = Pick<FamilyOutcome, 'error' | 'runs' | 'draining' | 'plan'>;
+
+/** Each of the two tools that go on after a refusal may refuse something; then the rest is done without it. */
+const ATTEMPTS = 3;
+
+/** Reads, plans and runs. What the kernel refuses is left out and the rest is done all the same; the refusal stays an error. */
+async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: KernelPort): Promise<Programmed> {
+  let desired = wanted;
+  let failed: { readonly plan: Plan; readonly error: SyncError; readonly by: 'ipvs' | 'address' } | undefined;
+  let refused: readonly string[] = [];
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const observed = await kernel.read(wanted.family);
+    if (!observed.ok) return { ...NOTHING_DONE, error: observed.error };
+    if (failed) {
+      const remainder = withoutRefused(desired, failed.plan, failed.by, observed.value);
+      desired = remainder.kernel;
+      refused = [...refused, ...remainder.refused];
+    }
+    const plan = planSync(desired, observed.value, ownership);
+    const [conflict] = plan.conflicts;
+    if (conflict) return { ...NOTHING_DONE, plan, error: describeConflict(conflict) };
+    const ran = await kernel.run(plan.parts.map(renderPlanPart));
+    if (ran.ok) {
+      kernel.settle(plan.after);
+      const draining = plan.kept.filter(({ why }) => why === 'draining').length;
+      return { plan, draining, runs: ran.value, error: failed && naming(failed.error, refused) };
+    }
+    if (!ran.error.refusedBy) return { ...NOTHING_DONE, plan, error: ran.error };
+    failed = { plan, error: failed?.error ?? ran.error, by: ran.error.refusedBy };
+  }
+  return { ...NOTHING_DONE, ...(failed ? { plan: failed.plan } : {}), error: failed?.error };
 }
 
 const NOTHING_DONE = { runs: [], draining: 0, plan: undefined } as const;
+
+function naming(error: SyncError, refused: readonly string[]): SyncError {
+  return refused.length === 0 ? error : { ...error, message: `${error.message}; left out: ${refused.join(', ')}` };
+}
 
 function describeConflict({ wanted, present }: SetConflict): SyncError {
   const kind = (set: { type: string; family: string | undefined }) => [set.type, set.family].filter(Boolean).join(' ');

@@ -3,6 +3,7 @@ import type { ToolAnswer } from './memory-ipvs.ts';
 /** Interfaces with their addresses, programmed by lines of `ip -batch` and by nothing else. */
 export class MemoryAddresses {
   readonly #links = new Map<string, Set<string>>();
+  #refused: readonly string[] = [];
 
   constructor(links: Readonly<Record<string, readonly string[]>>) {
     for (const [name, addresses] of Object.entries(links)) this.#links.set(name, new Set(addresses));
@@ -15,6 +16,11 @@ export class MemoryAddresses {
       return refusal === undefined ? [] : [`${refusal}\nCommand failed -:${index + 1}\n`];
     });
     return { stderr: refusals.join(''), exitCode: refusals.length > 0 ? 1 : 0 };
+  }
+
+  /** From now on the kernel refuses these addresses, such as `172.20.1.1/32`, and no others. */
+  refuse(...addresses: readonly string[]): void {
+    this.#refused = addresses;
   }
 
   /** Puts an address on an interface as somebody else would. */
@@ -52,6 +58,7 @@ export class MemoryAddresses {
     const addresses = this.#links.get(device);
     if (command === undefined) return `Command "${line}" is unknown`;
     if (!addresses) return `Cannot find device "${device}"`;
+    if (this.#refused.includes(address)) return 'RTNETLINK answers: Invalid argument';
     if (command === 'replace') {
       if (addresses.has(address)) return 'a needless replacement';
       addresses.add(address);

@@ -23,6 +23,12 @@ const REAL_DELETE = new RegExp(`^-d ${SERVICE} ${REAL}$`);
  */
 export class MemoryIpvs {
   readonly #servers = new Map<string, MemoryServer>();
+  #refused: readonly string[] = [];
+
+  /** From now on the kernel refuses to add these, virtual or real servers such as `10.0.0.255:80`, and nothing else. */
+  refuse(...addresses: readonly string[]): void {
+    this.#refused = addresses;
+  }
 
   restore(script: string): ToolAnswer {
     const refusals: string[] = [];
@@ -70,6 +76,13 @@ export class MemoryIpvs {
   }
 
   #runLine(line: string): string | undefined {
+    const isAddition = line.startsWith('-A') || line.startsWith('-a');
+    if (
+      isAddition &&
+      this.#refused.some((address) => line.includes(line[1] === 'A' ? ` ${address} -s` : `-r ${address} `))
+    ) {
+      return 'Invalid operation';
+    }
     return (
       this.#runServerLine(SERVER_LINE.exec(line)) ??
       this.#deleteServer(SERVER_DELETE.exec(line)) ??

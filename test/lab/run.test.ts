@@ -154,6 +154,31 @@ describe('test/lab/run', () => {
     await virtualServers('node-a', (lines) => !lines.includes('-A -t 10.96.0.18:80 -s rr'));
   });
 
+  it('does without an endpoint that the kernel refuses, says so, and serves everything else', async () => {
+    const odd: ServiceSketch = {
+      name: 'odd',
+      clusterIPs: ['10.96.0.19'],
+      ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
+    };
+    const broadcast = { address: '192.168.0.255', nodeName: 'node-a' };
+    const pod = shared().lab.pod('b2');
+    api.apply(service(odd));
+    api.apply(slice(odd, POD_PORT, [broadcast, { address: pod.addresses.IPv4, nodeName: 'node-b' }]));
+    await bound('node-a', (addresses) => addresses.includes('10.96.0.19/32'));
+    const answers = await ask({
+      from: shared().lab.pod('a2'),
+      protocol: 'http',
+      address: '10.96.0.19',
+      port: 80,
+      times: 4,
+    });
+    expect([...countByServer(answers)]).to.deep.equal([['b2', 4]]);
+    const said = (log: string) => log.includes('left out: real server 192.168.0.255:8080 of TCP 10.96.0.19:80');
+    await waitFor('the refusal in the log', () => daemons[0]?.log() ?? '', said);
+    api.delete({ kind: 'Service', namespace: 'shop', name: 'odd' });
+    await bound('node-a', (addresses) => !addresses.includes('10.96.0.19/32'));
+  });
+
   it('keeps an open connection when its endpoint leaves and comes back, and sends new ones elsewhere meanwhile', async () => {
     const { lab, traffic } = shared();
     serve('b1');

@@ -141,6 +141,7 @@ SCTP AC140101:270F sh ops persistent 7500 FFFFFFFF
     ['proc', 'TCP  172.20.1.1:80 rr'],
     ['proc', 'TCP  AC1401:0050 rr'],
     ['proc', 'TCP  AC140101:50 rr'],
+    ['proc', 'TCP  [fd00::1::2]:0050 rr'],
     ['proc', 'TCP  AC140101:0050 rr\n  -> 10.180.0.1:8080 Masq 1 0 0'],
     ['proc', 'IP_47 AC140101:0050 rr'],
   ];

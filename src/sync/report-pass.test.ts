@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { Tracker } from '../tracking/tracker.ts';
+import type { PassReport } from './proxier.ts';
+import { changedAnything, passFields } from './report-pass.ts';
+import type { FamilyOutcome } from './sync-family.ts';
+
+describe('sync/report-pass', () => {
+  const outcome = (family: 'IPv4' | 'IPv6', given: Partial<FamilyOutcome>): FamilyOutcome => ({
+    state: { family, tracker: new Tracker(family, 'node-a'), desired: undefined },
+    error: undefined,
+    changedServices: 0,
+    runs: [],
+    draining: 0,
+    plan: undefined,
+    ...given,
+  });
+  const report = (families: readonly FamilyOutcome[]): PassReport => ({
+    kind: 'normal',
+    reasons: ['services', 'endpoints'],
+    tookMs: 12.7,
+    families,
+    errors: [],
+  });
+
+  it('adds up the times of each tool over both families, and counts a Service of both once', () => {
+    const families = [
+      outcome('IPv4', {
+        changedServices: 2,
+        runs: [
+          { tool: 'ipset', lines: 1, tookMs: 3 },
+          { tool: 'ipvs', lines: 9, tookMs: 7 },
+        ],
+      }),
+      outcome('IPv6', { changedServices: 1, runs: [{ tool: 'ipset', lines: 1, tookMs: 4 }] }),
+    ];
+    expect(passFields(report(families))).to.deep.equal({
+      pass: 'normal',
+      reasons: ['endpoints', 'services'],
+      ms: 13,
+      services: 2,
+      toolMs: { ipset: 7, ipvs: 7 },
+    });
+    expect(changedAnything(report(families))).to.equal(true);
+  });
+
+  it('has changed nothing when no tool ran', () => {
+    expect(changedAnything(report([outcome('IPv4', {})]))).to.equal(false);
+    expect(changedAnything(report([]))).to.equal(false);
+    expect(passFields(report([]))).to.deep.include({ services: 0, toolMs: {} });
+  });
+});
