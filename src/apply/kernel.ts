@@ -54,9 +54,7 @@ export class Kernel {
     const readings = await this.#reread();
     if (!readings.ok) return readings;
     const observed = observedOf(readings.value, family);
-    return observed
-      ? succeed(observed)
-      : fail({ during: READING, message: `${family} is not programmed on this node` });
+    return observed.ok ? observed : fail(unreadable(observed.error));
   }
 
   async run(

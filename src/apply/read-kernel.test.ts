@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ip } from '../../test/builders/net.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
-import { FAMILIES } from '../net/family.ts';
+import type { ObservedState } from '../kernel/state.ts';
+import { FAMILIES, type Family } from '../net/family.ts';
 import {
   describeReadError,
   observedOf,
@@ -34,9 +35,15 @@ describe('apply/read-kernel', () => {
     return read.value;
   }
 
+  function partOf(all: Readings, family: Family): ObservedState {
+    const part = observedOf(all, family);
+    if (!part.ok) throw new Error(describeReadError(part.error));
+    return part.value;
+  }
+
   it('reads virtual servers, sets, interfaces and rules, and divides them by family', async () => {
     const all = await readings();
-    const families = FAMILIES.map((family) => observedOf(all, family));
+    const families = FAMILIES.map((family) => partOf(all, family));
     expect(families.map((observed) => observed && [...observed.ipvs.keys()])).to.deep.equal([
       ['TCP 172.20.1.1:80'],
       ['TCP [fd00::1]:80'],
@@ -57,10 +64,27 @@ describe('apply/read-kernel', () => {
     const read = await readKernel(kernel, ['IPv6'], undefined);
     expect(kernel.calls.map(({ tool }) => tool)).to.have.members(['ipvsadm', 'ipset', 'ip', 'ip6tables-save']);
     expect(kernel.calls.every(({ input }) => input === undefined)).to.equal(true);
-    expect(read.ok && observedOf(read.value, 'IPv4')).to.equal(undefined);
+    expect(read.ok && observedOf(read.value, 'IPv4')).to.deep.equal({
+      ok: false,
+      error: { kind: 'family-not-read', family: 'IPv4' },
+    });
   });
 
-  for (const tool of ['ipvsadm', 'ipset', 'ip', 'iptables-save', 'ip6tables-save']) {
+  for (const [tool, family] of [
+    ['iptables-save', 'IPv4'],
+    ['ip6tables-save', 'IPv6'],
+  ] as const) {
+    it(`has no ${family} when ${tool} fails, and the other family all the same`, async () => {
+      kernel.missing.add(tool);
+      const all = await readings();
+      const read = FAMILIES.map((each) => observedOf(all, each)).map((part) =>
+        part.ok ? part.value.family : part.error,
+      );
+      expect(read).to.deep.equal(FAMILIES.map((each) => (each === family ? { kind: 'tool-missing', tool } : each)));
+    });
+  }
+
+  for (const tool of ['ipvsadm', 'ipset', 'ip']) {
     it(`fails when ${tool} does`, async () => {
       kernel.missing.add(tool);
       expect(await readKernel(kernel, FAMILIES, undefined)).to.deep.equal({
@@ -74,7 +98,6 @@ describe('apply/read-kernel', () => {
     ['ipvsadm', 'ipvsadm -Ln'],
     ['ipset', 'ipset save'],
     ['ip', 'ip -json address show'],
-    ['iptables-save', 'iptables-save'],
   ];
   for (const [tool, command] of strange) {
     it(`fails rather than to guess when ${command} prints something else`, async () => {
@@ -96,8 +119,7 @@ describe('apply/read-kernel', () => {
 
   it('puts what one family has become beside what the other has', async () => {
     const before = await readings();
-    const IPv4 = observedOf(before, 'IPv4');
-    if (!IPv4) throw new Error('IPv4 was not read');
+    const IPv4 = partOf(before, 'IPv4');
     const dummy = { exists: true, addresses: new Set([ip('172.20.9.9')]) };
     const after = withObserved(before, { ...IPv4, ipvs: new Map(), sets: new Map(), dummy });
     expect([...after.ipvs.state.keys()]).to.deep.equal(['TCP [fd00::1]:80']);
@@ -106,14 +128,14 @@ describe('apply/read-kernel', () => {
       { address: 'fd00::1', prefixLength: 128 },
       { address: '172.20.9.9', prefixLength: 32 },
     ]);
-    expect(observedOf(after, 'IPv6')).to.deep.equal({ ...observedOf(before, 'IPv6'), sets: new Map() });
-    expect(observedOf(before, 'IPv4')).to.deep.equal(IPv4);
+    expect(partOf(after, 'IPv6')).to.deep.equal({ ...partOf(before, 'IPv6'), sets: new Map() });
+    expect(partOf(before, 'IPv4')).to.deep.equal(IPv4);
   });
 
   it('knows the dummy interface only once it is there', async () => {
     const fresh = memoryKernel({ eth0: ['192.168.0.10/24'] });
     const read = await readKernel(fresh, ['IPv4'], undefined);
-    const observed = read.ok ? observedOf(read.value, 'IPv4') : undefined;
+    const observed = read.ok ? partOf(read.value, 'IPv4') : undefined;
     expect(observed?.dummy).to.deep.equal({ exists: false, addresses: new Set() });
     const kept = read.ok && observed ? withObserved(read.value, observed) : undefined;
     expect(kept?.interfaces.has('kube-ipvs0')).to.equal(false);

@@ -15,14 +15,15 @@ import { hasSchedulerFlags, type IpvsReadError, type IpvsReading, readIpvs, rere
 import { describeToolError, type Tool } from './tool.ts';
 
 /** Why the kernel could not be read: a tool or file failed, or it printed what we do not understand. */
-export type ReadError = IpvsReadError;
+export type ReadError = IpvsReadError | { readonly kind: 'family-not-read'; readonly family: Family };
 
 /** What the kernel holds, both families together; each part is as old as its last reading. */
 export interface Readings {
   readonly ipvs: IpvsReading;
   readonly sets: IpsetState;
   readonly interfaces: InterfaceAddresses;
-  readonly tables: Readonly<Partial<Record<Family, ReadTables>>>;
+  /** A family whose rules cannot be read does not keep the other one from being programmed. */
+  readonly tables: Readonly<Partial<Record<Family, Result<ReadTables, ReadError>>>>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -45,12 +46,7 @@ export async function readKernel(
   if (!ipvs.ok) return ipvs;
   if (!sets.ok) return sets;
   if (!interfaces.ok) return interfaces;
-  const byFamily: Partial<Record<Family, ReadTables>> = {};
-  for (const [index, family] of families.entries()) {
-    const table = tables[index];
-    if (table && !table.ok) return table;
-    if (table) byFamily[family] = table.value;
-  }
+  const byFamily = Object.fromEntries(families.map((family, index) => [family, tables[index]]));
   return succeed({ ipvs: ipvs.value, sets: sets.value, interfaces: interfaces.value, tables: byFamily });
 }
 
@@ -58,18 +54,19 @@ export function readInterfaces(host: Host): Promise<Result<InterfaceAddresses, R
   return readTool(host, 'ip', ['-json', 'address', 'show'], parseAddressShow);
 }
 
-/** The part of the readings that concerns one family; `undefined` when its tables were not read. */
-export function observedOf(readings: Readings, family: Family): ObservedState | undefined {
+/** The part of the readings that concerns one family, or why its rules could not be read. */
+export function observedOf(readings: Readings, family: Family): Result<ObservedState, ReadError> {
   const tables = readings.tables[family];
-  if (!tables) return undefined;
+  if (!tables) return fail({ kind: 'family-not-read', family });
+  if (!tables.ok) return tables;
   const { exists, addresses } = dummyOf(readings.interfaces);
-  return {
+  return succeed({
     family,
     ipvs: ipvsOfFamily(readings.ipvs.state, family),
     sets: readings.sets,
     dummy: { exists, addresses: new Set([...addresses].filter((address) => familyOf(address) === family)) },
-    tables,
-  };
+    tables: tables.value,
+  });
 }
 
 /** The readings after a family has become `after`. */
@@ -88,14 +85,19 @@ export function withObserved(readings: Readings, after: ObservedState): Readings
     interfaces: after.dummy.exists
       ? new Map(readings.interfaces).set(DUMMY_INTERFACE, [...otherAddresses, ...ownAddresses])
       : readings.interfaces,
-    tables: { ...readings.tables, [family]: after.tables },
+    tables: { ...readings.tables, [family]: succeed(after.tables) },
   };
 }
 
 export function describeReadError(error: ReadError): string {
-  return error.kind === 'not-understood'
-    ? `${error.source} printed something that is not understood; nothing was changed`
-    : describeToolError(error);
+  switch (error.kind) {
+    case 'not-understood':
+      return `${error.source} printed something that is not understood; nothing was changed`;
+    case 'family-not-read':
+      return `${error.family} is not programmed on this node`;
+    default:
+      return describeToolError(error);
+  }
 }
 
 function readTables(host: Host, family: Family): Promise<Result<ReadTables, ReadError>> {

@@ -37,11 +37,11 @@ describe('plan/plan-sync', () => {
     ]);
   });
 
-  it('takes away the other way round: addresses, virtual servers, sets', () => {
+  it('takes away the other way round: addresses, virtual servers, rules, sets', () => {
     expect(summary(planSync(nothing, reached(cart), INPUTS))).to.deep.equal([
-      'iptables nat',
       'address unbind-address',
       'ipvs delete-virtual-server',
+      'iptables nat',
       'ipset delete-entry',
     ]);
   });

@@ -30,7 +30,8 @@ export interface Plan {
 
 /**
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
- * servers, virtual servers before their addresses; the other way round for what goes. Neighbours of the same tool are one part.
+ * servers, virtual servers before their addresses; the other way round for what goes. Rules are written once: early for the sake of what is
+ * new, late where things only go, so that what guards an address stands as long as the address does. Neighbours of one tool are one part.
  */
 export function planSync(desired: KernelState, observed: ObservedState, inputs: OwnershipInputs): Plan {
   const own = ownership(observed, inputs);
@@ -38,13 +39,16 @@ export function planSync(desired: KernelState, observed: ObservedState, inputs: 
   const tables = diffIptables(observed.tables, desired.tables);
   const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete);
   const dummy = diffDummy(observed.dummy, desired.dummy, own.mayUnbind);
+  const rules: PlanPart = { tool: 'iptables', family: desired.family, changes: tables };
+  const nothingNew = sets.additions.length === 0 && dummy.additions.length === 0;
   const parts: readonly PlanPart[] = [
     { tool: 'ipset', steps: sets.additions },
-    { tool: 'iptables', family: desired.family, changes: tables },
+    ...(nothingNew ? [] : [rules]),
     { tool: 'ipvs', steps: ipvs.additions },
     { tool: 'address', steps: dummy.additions },
     { tool: 'address', steps: dummy.removals },
     { tool: 'ipvs', steps: ipvs.removals },
+    ...(nothingNew ? [rules] : []),
     { tool: 'ipset', steps: sets.removals },
   ];
   return {

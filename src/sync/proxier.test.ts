@@ -337,7 +337,7 @@ describe('sync/proxier', () => {
     it('changes nothing when the kernel cannot be read, and reads it anew in the next pass', async () => {
       await normal();
       proxier.recordSlice(endpoints, oneEndpoint);
-      kernel.missing.add('ip6tables-save');
+      kernel.missing.add('ipset');
       takeCalls(kernel);
       const failed = await proxier.pass('full', ['periodic']);
       expect(failed.errors.map(({ during }) => during)).to.deep.equal(['reading the kernel']);
@@ -352,6 +352,16 @@ describe('sync/proxier', () => {
       expect([next.kind, next.errors]).to.deep.equal(['full', []]);
       expect(ipvsLines()).to.include.members(['-A -t 192.168.1.10:30080 -s rr']);
       expect(ipvsLines().join('\n')).to.not.include('10.180.0.1:');
+    });
+
+    it('programs IPv4 when the rules of IPv6 cannot be read', async () => {
+      kernel.missing.add('ip6tables-save');
+      const report = await normal();
+      expect(report.errors.map(({ during }) => during)).to.deep.equal(['reading the kernel']);
+      expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('fd00')));
+      kernel.missing.clear();
+      expect((await normal()).errors).to.deep.equal([]);
+      expect(ipvsLines()).to.deep.equal(programmed);
     });
 
     it('names a set of ours that is another one and applies nothing of the family', async () => {

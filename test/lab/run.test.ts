@@ -164,6 +164,8 @@ describe('test/lab/run', () => {
     const pod = shared().lab.pod('b2');
     api.apply(service(odd));
     api.apply(slice(odd, POD_PORT, [broadcast, { address: pod.addresses.IPv4, nodeName: 'node-b' }]));
+    const good = `-a -t 10.96.0.19:80 -r ${pod.addresses.IPv4}:8080 -m -w 1`;
+    await virtualServers('node-a', (lines) => lines.includes(good));
     await bound('node-a', (addresses) => addresses.includes('10.96.0.19/32'));
     const answers = await ask({
       from: shared().lab.pod('a2'),
