@@ -77,4 +77,15 @@ describe('kernel/dummy/parse', () => {
       expect({ ...dummy, addresses: [...dummy.addresses] }).to.deep.equal({ exists, addresses });
     });
   }
+
+  for (const [name, list] of [
+    ['no list of addresses', 'none'],
+    ['a list with nothing in it', null],
+  ] as const) {
+    it(`does not throw at ${name}`, () => {
+      const text = JSON.stringify([{ ifname: 'eth0', addr_info: list === 'none' ? 'none' : [list] }]);
+      const addresses = parseAddressShow(text)?.get('eth0');
+      expect(addresses).to.deep.equal(list === 'none' ? undefined : []);
+    });
+  }
 });

@@ -12,6 +12,7 @@ export function parseAddressShow(text: string): ReadonlyMap<string, readonly Int
   const interfaces = new Map<string, readonly InterfaceAddress[]>();
   for (const link of links as readonly JsonLink[]) {
     if (typeof link?.ifname !== 'string') continue;
+    if (!Array.isArray(link.addr_info ?? [])) return undefined;
     interfaces.set(link.ifname, (link.addr_info ?? []).flatMap(readAddress));
   }
   return interfaces;
@@ -32,9 +33,9 @@ interface JsonLink {
   readonly addr_info?: readonly { readonly local?: string; readonly prefixlen?: number }[];
 }
 
-function readAddress(info: { readonly local?: string; readonly prefixlen?: number }): InterfaceAddress[] {
-  const address = parseIpAddress(info.local ?? '');
-  return address === undefined ? [] : [{ address, prefixLength: info.prefixlen ?? 0 }];
+function readAddress(info: { readonly local?: string; readonly prefixlen?: number } | null): InterfaceAddress[] {
+  const address = parseIpAddress(info?.local ?? '');
+  return address === undefined ? [] : [{ address, prefixLength: info?.prefixlen ?? 0 }];
 }
 
 function parseJson(text: string): unknown {
