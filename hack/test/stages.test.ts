@@ -12,6 +12,11 @@ describe('hack/test/stages', () => {
     expect(countStage('mocha', 2, '\n  12 passing (3s)\n  2 failing\n')).to.deep.equal({ passed: 12, failed: 2 });
   });
 
+  it('does not count a test that could not run', () => {
+    const output = 'NOT RUN lists with kubectl: kubectl not found\n  12 passing (3s)\n';
+    expect(countStage('mocha', 0, output)).to.deep.equal({ passed: 11, failed: 0 });
+  });
+
   it('counts a run that breaks off as a failure', () => {
     expect(countStage('mocha', 125, 'the kernel died')).to.deep.equal({ passed: 0, failed: 1 });
     expect(countStage('mocha', 124, '  7 passing (1m)\n')).to.deep.equal({ passed: 7, failed: 1 });

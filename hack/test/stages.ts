@@ -26,14 +26,14 @@ export interface Count {
 
 /**
  * Counts one stage by its status and what it printed. A mocha run that ends badly without a failed test, or whose summary is missing,
- * counts as one failure: a run that tells nothing has not passed.
+ * counts as one failure: a run that tells nothing has not passed. A test that says it could not run is not counted as passed.
  */
 export function countStage(counts: Stage['counts'], exitCode: number, output: string): Count {
   if (counts === 'check') return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
   const passed = summary(output, 'passing');
   const failed = summary(output, 'failing') ?? 0;
   if (passed === undefined) return { passed: 0, failed: Math.max(1, failed) };
-  return { passed, failed: exitCode === 0 ? failed : Math.max(1, failed) };
+  return { passed: passed - notRun(output).length, failed: exitCode === 0 ? failed : Math.max(1, failed) };
 }
 
 /** Tests that could not run say so in a line of their own, with the reason. */

@@ -46,17 +46,17 @@ describe('cli/command-line', () => {
     [['run'], {}],
     [['--hostname-override=node-a'], { flags: { 'hostname-override': 'node-a' } }],
     [['run', '--hostname-override', 'node-a'], { flags: { 'hostname-override': 'node-a' } }],
-    [['--masquerade-all'], { flags: { 'masquerade-all': true } }],
-    [['--masquerade-all=false'], { flags: { 'masquerade-all': false } }],
+    [['--masquerade-all'], { flags: { 'masquerade-all': 'true' } }],
+    [['--masquerade-all=false'], { flags: { 'masquerade-all': 'false' } }],
     [['--cluster-cidr=10.0.0.0/8,fd00::/8', '-v', '4'], { flags: { 'cluster-cidr': '10.0.0.0/8,fd00::/8', v: '4' } }],
     [['--ipvs-min-sync-period=0'], { flags: { 'ipvs-min-sync-period': '0' } }],
     [['--oom_score_adj=-999'], { flags: { 'oom-score-adj': '-999' } }],
     [['--config=/etc/config.yaml'], { flags: { config: '/etc/config.yaml' } }],
-    [['--init-only'], { mode: 'init-only', flags: { 'init-only': true } }],
+    [['--init-only'], { mode: 'init-only', flags: { 'init-only': 'true' } }],
     [['--dry-run'], { mode: 'dry-run' }],
     [['--dry-run', '-o', 'json'], { mode: 'dry-run', form: 'json' }],
     [['--dry-run=false', '--output=ipset'], { form: 'ipset' }],
-    [['--cleanup=false'], { flags: { cleanup: false } }],
+    [['--cleanup=false'], { flags: { cleanup: 'false' } }],
   ];
   for (const [words, wanted] of runs) {
     it(`runs the daemon for ${JSON.stringify(words.join(' '))}`, async () => {

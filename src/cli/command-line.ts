@@ -1,5 +1,6 @@
 import yargs, { type Argv, type Options } from 'yargs';
 import type { Flag } from '../config/flag.ts';
+import { readFlag } from '../config/flag-values.ts';
 import { FLAGS } from '../config/flags.ts';
 import { suggest } from '../config/suggest.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -41,7 +42,7 @@ export async function runCommandLine(
   const carryOut = (command: (given: GivenFlags) => Promise<ExitCode>) => async (given: GivenFlags) => {
     exitCode = (await answerVersion(given, version, terminal)) ?? (await command(obeyable(given)));
   };
-  const parser = yargs(words.map(withDashes))
+  const parser = yargs(words.flatMap(spellOut))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
     .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false })
@@ -78,10 +79,21 @@ export async function runCommandLine(
 
 class UsageError extends Error {}
 
-/** kube-proxy's older flags are spelled with underscores, which mean the same. */
-function withDashes(word: string): string {
-  return word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-'));
+/**
+ * The long way of what may be written in several: older flags have underscores for dashes, a value may stick to its letter (`-ojson`), and
+ * a boolean flag without a value, which Go never takes from the next word, is true.
+ */
+function spellOut(word: string): readonly string[] {
+  const [, letter, value] = /^-([ofv])=?(.+)$/.exec(word) ?? [];
+  if (letter !== undefined && value !== undefined) return [`-${letter}`, value];
+  const dashed = word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-'));
+  return [BOOLEANS.has(dashed.slice(2)) && dashed.startsWith('--') ? `${dashed}=true` : dashed];
 }
+
+const BOOLEANS: ReadonlySet<string> = new Set([
+  ...FLAGS.filter(({ type }) => type === 'bool' || type === 'version').map(({ name }) => name),
+  'dry-run',
+]);
 
 async function answerVersion(given: GivenFlags, version: string, terminal: Terminal): Promise<ExitCode | undefined> {
   if (given.version === undefined || given.version === 'false') return undefined;
@@ -91,7 +103,7 @@ async function answerVersion(given: GivenFlags, version: string, terminal: Termi
 
 /** Flags of kube-proxy that are known and cannot be obeyed are refused; silence would be worse. */
 function obeyable(given: GivenFlags): GivenFlags {
-  const missing = NOT_YET.find((name) => given[name] !== undefined && given[name] !== false);
+  const missing = NOT_YET.find((name) => given[name] !== undefined && given[name] !== 'false');
   if (missing) throw new UsageError(`--${missing} is not part of this version`);
   return given;
 }
@@ -99,18 +111,31 @@ function obeyable(given: GivenFlags): GivenFlags {
 const NOT_YET = ['cleanup', 'write-config-to'];
 
 function runArguments(given: GivenFlags): RunArguments {
-  const mode = given['init-only'] === true ? 'init-only' : given['dry-run'] === true ? 'dry-run' : 'daemon';
-  return { flags: configFlags(given), mode, form: given.output as OutputForm };
+  const [initOnly, dryRun] = [isOn(given, 'init-only'), isOn(given, 'dry-run')];
+  if (initOnly && dryRun) throw new UsageError('--init-only changes the node and --dry-run does not; give one of them');
+  const mode = initOnly ? 'init-only' : dryRun ? 'dry-run' : 'daemon';
+  return { flags: configFlags(given), mode, form: outputForm(given) };
 }
 
 function renderArguments(given: GivenFlags): RenderArguments {
   return {
     flags: configFlags(given),
     files: texts(given.filename),
-    node: given.node as string | undefined,
+    node: texts(given.node).at(-1),
     nodeAddresses: texts(given['node-addresses']),
-    form: given.output as OutputForm,
+    form: outputForm(given),
   };
+}
+
+/** A flag that says what the process does, in any of Go's spellings. */
+function isOn(given: GivenFlags, name: string): boolean {
+  const value = given[name] === undefined ? false : readFlag({ type: 'bool' }, given[name]);
+  if (typeof value !== 'boolean') throw new UsageError(`--${name}: ${JSON.stringify(value)} is neither true nor false`);
+  return value;
+}
+
+function outputForm(given: GivenFlags): OutputForm {
+  return (texts(given.output).at(-1) ?? 'script') as OutputForm;
 }
 
 /** An option that was given not at all, once or several times. */
@@ -128,7 +153,7 @@ function configOptions<T>(command: Argv<T>): Argv<T> {
 
 function yargsOption({ name, alias, type, kind, default: shown, description, deprecated }: Flag): Options {
   return {
-    type: type === 'bool' ? 'boolean' : 'string',
+    type: 'string',
     ...(alias ? { alias } : {}),
     describe: deprecated === undefined ? description : `${description} (deprecated: ${deprecated})`,
     ...(shown === '' || shown === 'false' ? {} : { defaultDescription: shown }),
@@ -150,7 +175,7 @@ function outputOption<T>(command: Argv<T>) {
 }
 
 const DRY_RUN: Options = {
-  type: 'boolean',
+  type: 'string',
   describe: 'read the cluster once, print what would be programmed, change nothing',
   group: 'Output:',
 };

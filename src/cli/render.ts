@@ -21,6 +21,8 @@ export async function render(args: RenderArguments, terminal: Terminal): Promise
   const interfaces = parseNodeAddresses(args.nodeAddresses);
   if (!interfaces.ok) terminal.error(`error: ${interfaces.error}`);
   if (!config || !interfaces.ok) return 2;
+  const ignored = config.ignoredFlags.map((name) => `--${name}`).join(', ');
+  if (ignored !== '') terminal.error(`note: ${ignored} do not count beside a file`);
   for (const notice of config.notices) terminal.error(`note: ${notice}`);
   const files = await readObjectFiles(args.files, terminal.input);
   for (const problem of files.problems) terminal.error(`error: ${describeProblem(problem)}`);

@@ -19,7 +19,7 @@ export function withFlags(raw: RawConfig, flags: readonly Flag[], given: GivenFl
 }
 
 /** The value of one flag. Of a repeated one the last counts; lists and maps are joined. */
-export function readFlag({ type }: Flag, value: unknown): unknown {
+export function readFlag({ type }: Pick<Flag, 'type'>, value: unknown): unknown {
   const values = Array.isArray(value) ? value : [value];
   const last = values.at(-1);
   switch (type) {

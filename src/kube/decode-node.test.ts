@@ -52,7 +52,12 @@ describe('kube/decode-node', () => {
     ],
   ];
   for (const [name, json, value] of sparse) {
-    it(`takes a Node with ${name}`, () => expect(decodeNode(json)).to.deep.equal({ value, problems: [] }));
+    it(`takes a Node with ${name}`, () => {
+      const { value: decoded, problems } = decodeNode(json);
+      expect(decoded).to.deep.equal(value);
+      const wrong = name === 'an address that is none' ? ['status.addresses[0].address'] : [];
+      expect(problems.map(({ field }) => field)).to.deep.equal(wrong);
+    });
   }
 
   it('complains once of a Pod range that is none and keeps the rest', () => {

@@ -24,7 +24,13 @@ export function decodeNode(json: unknown): Decoded<ClusterNode> {
   const podCIDRs = list(reader, 'spec.podCIDRs', spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []));
   const addresses = list(reader, 'status.addresses', status.addresses).map(record);
   const ofType = (type: string): readonly IpAddress[] =>
-    addresses.filter((entry) => entry.type === type).flatMap(({ address }) => parseIpAddress(String(address)) ?? []);
+    addresses.flatMap((entry, index) => {
+      if (entry.type !== type) return [];
+      const message = `${show(entry.address)} is not an IP address; it is passed over`;
+      return (
+        parseIpAddress(String(entry.address)) ?? complain(reader, `status.addresses[${index}].address`, message) ?? []
+      );
+    });
   const value: ClusterNode = {
     name,
     zone: text(record(metadata.labels)[ZONE_LABEL]) || undefined,

@@ -110,8 +110,6 @@ describe('kube/decode-service', () => {
         '172.20.1.1',
       ],
       ['are none for a headless Service', { clusterIP: 'None', clusterIPs: ['None'] }, {}, 'None'],
-      ['are none before one was assigned', { clusterIP: '', clusterIPs: [] }, {}, undefined],
-      ['are none without the field', { clusterIP: undefined, clusterIPs: undefined }, {}, undefined],
       ['are none for an ExternalName', { type: 'ExternalName', externalName: 'example.org' }, {}, '172.20.1.1'],
     ];
     for (const [name, changes, clusterIPs, clusterIP] of cases) {
@@ -122,8 +120,34 @@ describe('kube/decode-service', () => {
     }
   });
 
+  for (const clusterIP of ['', undefined, '0.0.0.0', '127.0.0.1', '224.0.0.1', '10.0.0.300']) {
+    it(`does not serve a Service with clusterIP ${JSON.stringify(clusterIP)}, and says so`, () => {
+      const { value, problems } = decodeService({
+        metadata: { namespace: 'shop', name: 'cart' },
+        spec: { clusterIP, ports: [{ port: 80 }] },
+      });
+      expect(value?.clusterIPs).to.deep.equal({});
+      expect(problems.map(({ field }) => field)).to.deep.equal(['spec.clusterIP']);
+    });
+  }
+
+  for (const ip of ['0.0.0.0', '::', '::1', 'ff02::1', '255.255.255.255']) {
+    it(`leaves out the load-balancer and external address ${ip}, and says so`, () => {
+      const { value, problems } = decodeService({
+        metadata: { namespace: 'shop', name: 'cart' },
+        spec: { clusterIP: '172.20.1.1', ports: [{ port: 80 }], externalIPs: [ip] },
+        status: { loadBalancer: { ingress: [{ ip }] } },
+      });
+      expect([value?.externalIPs, value?.loadBalancerVIPs]).to.deep.equal([[], []]);
+      expect(problems.map(({ field }) => field)).to.deep.equal([
+        'spec.externalIPs[0]',
+        'status.loadBalancer.ingress[0].ip',
+      ]);
+    });
+  }
+
   it('asks no port of a Service that is not served', () => {
-    for (const changes of [{ clusterIP: 'None' }, { clusterIP: '' }, { type: 'ExternalName' }]) {
+    for (const changes of [{ clusterIP: 'None' }, { type: 'ExternalName' }]) {
       expect(flawless({ ...changes, ports: undefined }).ports).to.deep.equal([]);
     }
   });

@@ -3,7 +3,7 @@ import type { Decoded } from '../model/problem.ts';
 import type { Service, ServicePortSpec } from '../model/service.ts';
 import { type Cidr, parseCidr } from '../net/cidr.ts';
 import { FAMILIES } from '../net/family.ts';
-import { familyOf, type IpAddress, parseIpAddress } from '../net/ip-address.ts';
+import { familyOf, type IpAddress, isDialable, parseIpAddress } from '../net/ip-address.ts';
 import { parsePort } from '../net/port.ts';
 import { PROTOCOLS } from '../net/protocol.ts';
 import { complain, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
@@ -21,7 +21,7 @@ export function decodeService(json: unknown): Decoded<Service> {
     return { problems: reader.problems };
   }
   const type = readType(reader, spec);
-  const clusterIP = readClusterIP(reader, spec.clusterIP);
+  const clusterIP = readClusterIP(reader, type, spec.clusterIP);
   const served = clusterIP !== undefined && clusterIP !== 'None' && type !== 'ExternalName';
   const value: Service = {
     name: serviceName(namespace, name),
@@ -50,12 +50,16 @@ function readType(reader: Reader, spec: Json): Service['type'] {
   return oneOf(reader, 'spec.type', spec.type, types, 'it is treated as ClusterIP') ?? 'ClusterIP';
 }
 
-function readClusterIP(reader: Reader, value: unknown): IpAddress | 'None' | undefined {
+function readClusterIP(reader: Reader, type: Service['type'], value: unknown): IpAddress | 'None' | undefined {
   if (value === 'None') return value;
-  if (value === undefined || value === null || value === '') return undefined;
+  if (value === undefined || value === null || value === '') {
+    return type === 'ExternalName'
+      ? undefined
+      : complain(reader, 'spec.clusterIP', 'is missing; the Service is not served');
+  }
   return (
-    parseIpAddress(String(value)) ??
-    complain(reader, 'spec.clusterIP', `${show(value)} is not an IP address; the Service is not served`)
+    parseFrontend(value) ??
+    complain(reader, 'spec.clusterIP', `${show(value)} ${NO_FRONTEND}; the Service is not served`)
   );
 }
 
@@ -69,7 +73,7 @@ function readClusterIPs(reader: Reader, spec: Json, clusterIP: IpAddress): Servi
     const index = families.indexOf(family);
     const written = index === 0 && addresses.length === 0 ? clusterIP : addresses[index];
     if (index < 0 || written === undefined) continue;
-    const address = parseIpAddress(String(written));
+    const address = parseFrontend(written);
     if (address !== undefined && familyOf(address) === family) found[family] = address;
     else
       complain(reader, `spec.clusterIPs[${index}]`, `${show(written)} is not an ${family} address; it is not served`);
@@ -134,9 +138,16 @@ function readAddresses(reader: Reader, field: string, value: unknown): readonly 
 }
 
 function readAddress(reader: Reader, field: string, value: unknown): IpAddress | undefined {
-  const message = `${show(value)} is not an IP address; it is not served`;
-  return parseIpAddress(String(value)) ?? complain(reader, field, message);
+  return parseFrontend(value) ?? complain(reader, field, `${show(value)} ${NO_FRONTEND}; it is not served`);
 }
+
+/** An address that a Service can be dialled at; the kernel refuses others, or nobody could reach them. */
+function parseFrontend(value: unknown): IpAddress | undefined {
+  const address = parseIpAddress(String(value));
+  return address !== undefined && isDialable(address) ? address : undefined;
+}
+
+const NO_FRONTEND = 'is not an IP address to dial';
 
 function readRanges(reader: Reader, spec: Json): readonly Cidr[] {
   const ranges = list(reader, 'spec.loadBalancerSourceRanges', spec.loadBalancerSourceRanges);

@@ -2,7 +2,14 @@ import type { EndpointSlice, SliceEndpoint, SlicePort } from '../model/endpoint-
 import { serviceName } from '../model/names.ts';
 import type { Decoded } from '../model/problem.ts';
 import type { Family } from '../net/family.ts';
-import { familyOf, type IpAddress, isMulticastOrBroadcast, isUnspecified, parseIpAddress } from '../net/ip-address.ts';
+import {
+  familyOf,
+  type IpAddress,
+  isLinkLocal,
+  isMulticastOrBroadcast,
+  isUnspecified,
+  parseIpAddress,
+} from '../net/ip-address.ts';
 import { parsePort } from '../net/port.ts';
 import { complain, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
 
@@ -83,7 +90,8 @@ function readAddress(reader: Reader, field: string, entry: Json, family: Family)
     const message = `${show(first)} is not an ${family} address; the endpoint is left out`;
     return complain(reader, `${field}.addresses[0]`, message);
   }
-  if (isUnspecified(address) || isMulticastOrBroadcast(address)) {
+  const unusable = isUnspecified(address) || isMulticastOrBroadcast(address);
+  if (unusable || (family === 'IPv6' && isLinkLocal(address))) {
     const message = `${show(first)} cannot be the address of an endpoint; it is left out`;
     return complain(reader, `${field}.addresses[0]`, message);
   }

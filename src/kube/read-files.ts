@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Document, parseAllDocuments } from 'yaml';
 import type { Problem } from '../model/problem.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
+import { show } from './fields.ts';
 
 export interface FileObjects {
   readonly objects: readonly unknown[];
@@ -23,7 +24,7 @@ export async function readObjectFiles(names: readonly string[], stdin: () => Pro
 export function parseObjects(name: string, text: string): FileObjects {
   const objects: unknown[] = [];
   const problems: Problem[] = [];
-  for (const document of parseAllDocuments(text, { strict: true, uniqueKeys: true })) {
+  for (const document of parseAllDocuments(text, { strict: true, uniqueKeys: true, merge: true })) {
     const [error] = document.errors;
     if (error) {
       const { line, col } = error.linePos?.[0] ?? { line: 0, col: 0 };
@@ -33,7 +34,15 @@ export function parseObjects(name: string, text: string): FileObjects {
     }
     const value = toPlain(document);
     if (!value.ok) problems.push({ object: name, field: '', message: `${value.error}; this document is left out` });
-    else if (value.value !== null && value.value !== undefined) objects.push(value.value);
+    else if (Array.isArray(value.value)) objects.push(...value.value);
+    else if (typeof value.value === 'object' && value.value !== null) objects.push(value.value);
+    else if (value.value !== null && value.value !== undefined) {
+      problems.push({
+        object: name,
+        field: '',
+        message: `${show(value.value)} is no Kubernetes object; it is left out`,
+      });
+    }
   }
   return { objects, problems };
 }

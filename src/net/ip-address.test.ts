@@ -179,7 +179,7 @@ describe('net/ip-address', () => {
       ['169.254.0.0', '169.254.20.10', 'fe80::1', 'febf::1'],
       ['169.253.0.1', '169.255.0.1', 'fec0::1', 'fe7f::1', 'fe8::1'],
     ],
-    [isUnspecified, 'unspecified', ['0.0.0.0', '::'], ['0.0.0.1', '::1']],
+    [isUnspecified, 'unspecified', ['0.0.0.0', '0.1.2.3', '::'], ['10.0.0.1', '::1']],
     [
       isMulticastOrBroadcast,
       'multicast or broadcast',

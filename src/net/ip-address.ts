@@ -47,9 +47,14 @@ export function isLinkLocal(address: IpAddress): boolean {
   return address.startsWith('169.254.') || /^fe[89ab][0-9a-f]:/.test(address);
 }
 
-/** 0.0.0.0 or ::. */
+/** 0.0.0.0/8 or ::. */
 export function isUnspecified(address: IpAddress): boolean {
-  return address === '0.0.0.0' || address === '::';
+  return address.startsWith('0.') || address === '::';
+}
+
+/** True for an address that clients can dial: neither unspecified nor loopback, multicast or broadcast. */
+export function isDialable(address: IpAddress): boolean {
+  return !isUnspecified(address) && !isLoopback(address) && !isMulticastOrBroadcast(address);
 }
 
 /** 224.0.0.0/4, 255.255.255.255 or ff00::/8: no connection can have such a peer. */

@@ -6,7 +6,12 @@ import { servicePort } from '../../test/builders/objects.ts';
 import type { VirtualServer } from '../kernel/ipvs/state.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
 
-const INPUTS: OwnershipInputs = { behaviour: 'documented', excludeCIDRs: [], previous: undefined };
+const INPUTS: OwnershipInputs = {
+  behaviour: 'documented',
+  excludeCIDRs: [],
+  ownAddresses: [ip('172.20.1.1')],
+  previous: undefined,
+};
 
 describe('plan/ownership', () => {
   const tcp = server();
@@ -22,6 +27,13 @@ describe('plan/ownership', () => {
     ['CLUSTER-IP', '172.20.1.1,tcp:81', 'another port', tcp, 'foreign'],
     ['CLUSTER-IP', '172.20.1.2,tcp:80', 'another address', tcp, 'foreign'],
     ['NODE-PORT-UDP', '80', 'its port for another protocol', tcp, 'foreign'],
+    [
+      'NODE-PORT-TCP',
+      '80',
+      'its port, but it is on no address of the node',
+      server([], { address: ip('203.0.113.5') }),
+      'foreign',
+    ],
     ['NODE-PORT-TCP', '80', 'its port for another protocol', server([], { protocol: 'SCTP' }), 'foreign'],
     ['LOOP-BACK', '172.20.1.1,tcp:80,172.20.1.1', 'an endpoint at its address', tcp, 'foreign'],
     ['IPVS-IPS', '172.20.1.1', 'its address only', tcp, 'foreign'],

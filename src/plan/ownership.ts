@@ -16,6 +16,8 @@ export interface Ownership {
 export interface OwnershipInputs {
   readonly behaviour: Behaviour;
   readonly excludeCIDRs: readonly Cidr[];
+  /** Addresses of the node's own interfaces; node ports are served on no others. */
+  readonly ownAddresses: readonly IpAddress[];
   /** What the last pass wanted; `undefined` in the first one. */
   readonly previous: KernelState | undefined;
 }
@@ -33,7 +35,7 @@ export function ownership(observed: ObservedState, inputs: OwnershipInputs): Own
     all ||
     (inputs.previous?.ipvs.has(virtualServerKey(server)) ?? false) ||
     portals.some((entries) => entries.has(addressPortEntry(server.address, server.protocol, server.port))) ||
-    isNodePort(server, observed);
+    (inputs.ownAddresses.includes(server.address) && isNodePort(server, observed));
   return {
     mayDelete: (server) => {
       if (inputs.excludeCIDRs.some((cidr) => cidrContains(cidr, server.address))) return 'excluded';

@@ -20,7 +20,12 @@ import type { OwnershipInputs } from './ownership.ts';
 import { type Plan, type PlanPart, planSync } from './plan-sync.ts';
 import { renderPlanPart } from './scripts.ts';
 
-const INPUTS: OwnershipInputs = { behaviour: 'documented', excludeCIDRs: [], previous: undefined };
+const INPUTS: OwnershipInputs = {
+  behaviour: 'documented',
+  excludeCIDRs: [],
+  ownAddresses: [ip('192.168.0.10')],
+  previous: undefined,
+};
 
 describe('plan/plan-sync', () => {
   const http = servicePort({ externalIPs: [ip('203.0.113.1')] });

@@ -40,7 +40,7 @@ export async function syncFamily(
 ): Promise<FamilyOutcome> {
   const tracked = state.tracker.takePendingChanges();
   const desired = computeDesired(tracked, node, settings, state.desired);
-  const ownership = { ...settings, previous: state.desired?.kernel };
+  const ownership = { ...settings, ownAddresses: desired.node.ownAddresses, previous: state.desired?.kernel };
   const programmed = await program(desired.kernel, ownership, kernel);
   return { ...programmed, state: { ...state, desired }, changedServices: tracked.changed.size };
 }

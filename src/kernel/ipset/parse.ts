@@ -1,3 +1,4 @@
+import { parseIpAddress } from '../../net/ip-address.ts';
 import type { IpSet, IpsetState, SetEntry } from './state.ts';
 
 /**
@@ -12,12 +13,21 @@ export function parseIpsetSave(text: string): IpsetState | undefined {
     if (command === 'create') {
       sets.set(name, readSet(name, words));
     } else if (command === 'add' && words[0] !== undefined && sets.has(name)) {
-      sets.get(name)?.entries.add(nameProtocol(words[0]));
+      sets.get(name)?.entries.add(nameProtocol(canonical(words[0])));
     } else {
       return undefined;
     }
   }
   return sets;
+}
+
+/** The tool writes an IPv6 address whose first 96 bits are 0 with a dotted end, `::1.2.3.4`; we do not. */
+function canonical(entry: string): string {
+  if (!entry.includes('::') || !entry.includes('.')) return entry;
+  return entry
+    .split(',')
+    .map((element) => parseIpAddress(element) ?? element)
+    .join(',');
 }
 
 /** The entry with its protocol as a name, whichever way it is written. */
