@@ -204,6 +204,7 @@ function explainUsage(message: string): string {
   if (unknown.length === 0) return [first, ...rest].filter(Boolean).join(' ');
   const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'output', ...Object.keys(RENDER_OPTIONS)];
   const explained = unknown.map((name) => {
+    if (known.includes(name)) return `--${name} is not an option of this command`;
     const near = suggest(name, known);
     return near === undefined ? `unknown argument ${name}` : `unknown option --${name}, did you mean --${near}?`;
   });
