@@ -38,6 +38,12 @@ describe('kube/read-files', () => {
     });
   }
 
+  it('names the line of a document that is no object, keeps the others and opens lists', () => {
+    const { objects, problems } = parseObjects('a.yaml', 'kind: A\n---\nx: *p\n---\n5\n---\n[{kind: B}]\n');
+    expect(objects).to.deep.equal([{ kind: 'A' }, { kind: 'B' }]);
+    expect(problems.map(({ object }) => object)).to.deep.equal(['a.yaml:3', 'a.yaml:5']);
+  });
+
   it('leaves out a document whose aliases grow beyond measure', () => {
     const level = (name: string, of: string) => `${name}: &${name} [${Array(10).fill(of).join(',')}]\n`;
     const { objects, problems } = parseObjects(

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Document, parseAllDocuments } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import type { Problem } from '../model/problem.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { show } from './fields.ts';
@@ -24,7 +24,8 @@ export async function readObjectFiles(names: readonly string[], stdin: () => Pro
 export function parseObjects(name: string, text: string): FileObjects {
   const objects: unknown[] = [];
   const problems: Problem[] = [];
-  for (const document of parseAllDocuments(text, { strict: true, uniqueKeys: true, merge: true })) {
+  const lineCounter = new LineCounter();
+  for (const document of parseAllDocuments(text, { strict: true, uniqueKeys: true, merge: true, lineCounter })) {
     const [error] = document.errors;
     if (error) {
       const { line, col } = error.linePos?.[0] ?? { line: 0, col: 0 };
@@ -33,12 +34,13 @@ export function parseObjects(name: string, text: string): FileObjects {
       continue;
     }
     const value = toPlain(document);
-    if (!value.ok) problems.push({ object: name, field: '', message: `${value.error}; this document is left out` });
+    const where = `${name}:${lineCounter.linePos(document.contents?.range?.[0] ?? 0).line}`;
+    if (!value.ok) problems.push({ object: where, field: '', message: `${value.error}; this document is left out` });
     else if (Array.isArray(value.value)) objects.push(...value.value);
     else if (typeof value.value === 'object' && value.value !== null) objects.push(value.value);
     else if (value.value !== null && value.value !== undefined) {
       problems.push({
-        object: name,
+        object: where,
         field: '',
         message: `${show(value.value)} is no Kubernetes object; it is left out`,
       });

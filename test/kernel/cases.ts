@@ -47,7 +47,11 @@ export function loadCases(): readonly { readonly path: string; readonly content:
     .sort();
   const cases = files
     .map((path) => ({ path, content: parse(readFileSync(join(top, path), 'utf8')) as Case }))
-    .filter(({ content }) => Array.isArray(content.steps));
+    .filter(({ path, content }) => {
+      if (!Array.isArray(content.steps) && content.name !== undefined)
+        throw new Error(`${path}: a vector without steps`);
+      return Array.isArray(content.steps);
+    });
   if (cases.length === 0) throw new Error(`no vectors in ${top}`);
   return cases;
 }
