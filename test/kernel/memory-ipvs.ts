@@ -60,8 +60,8 @@ export class MemoryIpvs {
   }
 
   /**
-   * As `/proc/net/ip_vs` shows it, without the virtual servers in `skipped`: where other network namespaces have some, the kernel skips
-   * as many behind the first page.
+   * As `/proc/net/ip_vs` shows it, without the virtual servers in `skipped`: where other network namespaces have some, the kernel may skip
+   * one behind a page.
    */
   proc(skipped: ReadonlySet<string> = new Set()): string {
     const shown = [...this.#servers].filter(([key]) => !skipped.has(key));

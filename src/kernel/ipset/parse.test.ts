@@ -77,6 +77,12 @@ add all cali40s
   ]) {
     it(`does not understand ${JSON.stringify(text)}`, () => expect(parseIpsetSave(`${text}\n`)).to.equal(undefined));
   }
+
+  it('reads an IPv6 address with a dotted end as the one that is meant', () => {
+    const text =
+      'create s hash:ip,port,ip family inet6 hashsize 1024 maxelem 65536\nadd s ::1.2.3.4,tcp:80,::1.2.3.4\n';
+    expect([...(parseIpsetSave(text)?.get('s')?.entries ?? [])]).to.deep.equal(['::102:304,tcp:80,::102:304']);
+  });
 });
 
 function expectSame(read: IpsetState | undefined, wanted: IpsetState): void {

@@ -17,9 +17,9 @@ export type ListForm = 'list' | 'proc';
 /**
  * Reads the two listings of the kernel's virtual servers; both tell connections. They differ: `proc` needs no process, but has no
  * scheduler flags (they read as `undefined`), its `persistenceSeconds` is in kernel ticks (how many make a second is a build option of
- * the kernel), and **it may lack virtual servers**: where several network namespaces have some, reading past the first page skips as many
- * as others have. Services by firewall mark or for every port are left out, they are never ours. A line of any other form gives
- * `undefined`: better no reading than a wrong one.
+ * the kernel), and **it may lack virtual servers**: where several network namespaces of a kernel have some, reading past a page can
+ * skip one. Services by firewall mark or for every port are left out, they are never ours. A line of any other form gives `undefined`:
+ * better no reading than a wrong one.
  *
  * Source: Linux net/netfilter/ipvs/ip_vs_ctl.c, ip_vs_info_seq_next; ipvsadm.c, print_service_entry
  */
