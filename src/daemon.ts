@@ -2,18 +2,22 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type Host, systemHost } from './apply/host.ts';
 import { Kernel } from './apply/kernel.ts';
-import { examineNode, type NodeAbilities, prepareNode } from './apply/prepare-node.ts';
+import { examineNode, type NodeAbilities, type NodeTroubles, prepareNode } from './apply/prepare-node.ts';
+import { probeScheduler } from './apply/probe-scheduler.ts';
 import type { RunArguments } from './cli/command-line.ts';
 import type { ExitCode } from './cli/exit-code.ts';
 import { readConfig } from './cli/read-config.ts';
 import type { Terminal } from './cli/terminal.ts';
+import { clusterHandler } from './cluster-handler.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
 import { proxySettings } from './config/proxy-settings.ts';
+import { schedulerFlags } from './desired/scheduler-flags.ts';
+import type { ProxySettings } from './desired/settings.ts';
 import { dryRunCluster } from './dry-run.ts';
 import { openTransport } from './kube/client.ts';
 import type { ApiTransport } from './kube/client-transport.ts';
-import { type ClusterHandler, watchCluster } from './kube/watch-cluster.ts';
-import { describeProblem } from './model/problem.ts';
+import { watchCluster } from './kube/watch-cluster.ts';
+import { type Result, succeed } from './model/result.ts';
 import { createLogger } from './observe/logger.ts';
 import { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
 import { systemClock } from './queue/clock.ts';
@@ -34,10 +38,12 @@ export async function runDaemon(
   if (config.ignoredFlags.length > 0) log.warn({ flags: config.ignoredFlags }, 'flags do not count beside a file');
   const examined = await examineNode(systemHost);
   if (!examined.ok) return giveUp(terminal, examined.error);
+  let settings = proxySettings(config, examined.value.randomFully);
   if (args.mode !== 'dry-run') {
-    const prepared = await prepare(systemHost, examined.value, config, log);
+    const prepared = await prepare(systemHost, examined.value, { config, settings, log });
     if (!prepared.ok) return giveUp(terminal, prepared.error);
     if (args.mode === 'init-only') return 0;
+    settings = prepared.value;
   }
   const transport = openTransport({
     kubeconfig: config.clientConnection.kubeconfig ?? '',
@@ -50,7 +56,7 @@ export async function runDaemon(
   try {
     return args.mode === 'dry-run'
       ? await dryRunCluster({ ...parts, host: systemHost, form: args.form, terminal })
-      : await serve({ ...parts, log, version }, stop);
+      : await serve({ ...parts, settings, log, version }, stop);
   } finally {
     transport.value.close();
   }
@@ -59,6 +65,7 @@ export async function runDaemon(
 interface ServeParts {
   readonly config: ProxyConfig;
   readonly abilities: NodeAbilities;
+  readonly settings: ProxySettings;
   readonly transport: ApiTransport;
   readonly nodeName: string;
   readonly log: Logger;
@@ -66,13 +73,13 @@ interface ServeParts {
 }
 
 async function serve(
-  { config, abilities, transport, nodeName, log, version }: ServeParts,
+  { config, abilities, settings, transport, nodeName, log, version }: ServeParts,
   stop: Promise<string>,
 ): Promise<ExitCode> {
   const nowMs = () => systemClock.nowMs();
-  const { families, randomFully } = abilities;
+  const { families } = abilities;
   const kernel = new Kernel(systemHost, families, nowMs);
-  const proxier = new Proxier({ families, nodeName, settings: proxySettings(config, randomFully), kernel, nowMs });
+  const proxier = new Proxier({ families, nodeName, settings, kernel, nowMs });
   const passes = new PassLoop(proxier, log.child({ part: 'sync' }));
   const runner = new BoundedFrequencyRunner({
     clock: systemClock,
@@ -81,9 +88,10 @@ async function serve(
     run: (reasons) => passes.run(reasons),
   });
   const handler = clusterHandler(proxier, runner, log.child({ part: 'kube' }), nodeName);
-  const watch = watchCluster({ transport, nodeName, handler, clock: systemClock, random: Math.random });
+  const otherNodes = config.behaviour === 'documented' ? 'watched' : 'ignored';
+  const watch = watchCluster({ transport, nodeName, otherNodes, handler, clock: systemClock, random: Math.random });
   log.info(
-    { version, node: nodeName, families, behaviour: config.behaviour, scheduler: config.ipvs.scheduler },
+    { version, node: nodeName, families, behaviour: settings.behaviour, scheduler: settings.scheduler },
     'started',
   );
   watch.start();
@@ -104,46 +112,30 @@ async function withPatience(work: Promise<unknown>): Promise<void> {
   cancel();
 }
 
-function clusterHandler(
-  proxier: Proxier,
-  runner: BoundedFrequencyRunner,
-  log: Logger,
-  nodeName: string,
-): ClusterHandler {
-  let nodeKnown = false;
-  const request = (needed: boolean, reason: string) => {
-    if (needed) runner.request(reason);
-  };
-  return {
-    service: (previous, current) => request(proxier.recordService(previous, current), 'services'),
-    slice: (previous, current) => request(proxier.recordSlice(previous, current), 'endpoints'),
-    node: (_, current) => {
-      if (!current) return log.warn({ node: nodeName }, 'own Node was deleted; what was known of it stays in force');
-      nodeKnown = true;
-      request(proxier.recordNode(current), 'node');
-    },
-    listed: () => {
-      if (!nodeKnown)
-        log.warn({ node: nodeName }, 'own Node is not known to the API server; is --hostname-override needed?');
-      runner.request('start');
-      runner.start();
-    },
-    problem: (problem) => log.warn(describeProblem(problem)),
-    trouble: (resource, message, retryInMs) =>
-      log.warn(
-        { resource, err: message, retryInMs: Math.round(retryInMs) },
-        'the API server cannot be asked; what is programmed stays',
-      ),
-    recovered: (resource) => log.info({ resource }, 'the API server answers again'),
-  };
+interface PrepareParts {
+  readonly config: ProxyConfig;
+  readonly settings: ProxySettings;
+  readonly log: Logger;
 }
 
-async function prepare(host: Host, { kernelRelease }: NodeAbilities, config: ProxyConfig, log: Logger) {
-  const prepared = await prepareNode(host, kernelRelease, config.ipvs.strictARP, config.ipvs);
+/** Makes the node ready for the first pass. Gives the settings with a scheduler that its kernel has. */
+async function prepare(
+  host: Host,
+  { kernelRelease }: NodeAbilities,
+  { config, settings, log }: PrepareParts,
+): Promise<Result<ProxySettings, NodeTroubles>> {
+  const { strictARP: strictArp } = config.ipvs;
+  const prepared = await prepareNode(host, kernelRelease, { strictArp, timeouts: config.ipvs, sloppy: config });
   if (!prepared.ok) return prepared;
   for (const warning of prepared.value.warnings) log.warn(warning);
   for (const { path, value } of prepared.value.written) log.info({ path, value }, 'kernel setting changed');
-  return prepared;
+  const { scheduler } = settings;
+  const flags = schedulerFlags(scheduler, settings.schedulerFlags);
+  const probed = await probeScheduler(host, { scheduler, schedulerFlags: flags });
+  if (!probed.ok) return probed;
+  const { chosen, warning } = probed.value;
+  if (warning !== undefined) log.warn(warning);
+  return succeed({ ...settings, ...chosen });
 }
 
 function nodeName(config: ProxyConfig): string {

@@ -14,8 +14,10 @@ import type { ClusterNode } from './model/node-view.ts';
 import { describeProblem, type Problem } from './model/problem.ts';
 import { fail, type Result, succeed } from './model/result.ts';
 import type { Service } from './model/service.ts';
+import type { IpAddress } from './net/ip-address.ts';
 import { systemClock } from './queue/clock.ts';
 import { computeOnce } from './sync/compute-once.ts';
+import { OtherNodes } from './tracking/other-nodes.ts';
 
 export interface DryRunParts {
   readonly config: ProxyConfig;
@@ -34,9 +36,9 @@ export async function dryRunCluster(parts: DryRunParts): Promise<ExitCode> {
   if (!interfaces.ok) return giveUp(terminal, describeReadError(interfaces.error));
   const listed = await listOnce(parts);
   if (!listed.ok) return giveUp(terminal, listed.error);
-  const { node, problems, ...objects } = listed.value;
+  const { node, otherNodeAddresses, problems, ...objects } = listed.value;
   const unknownNode = { name: nodeName, zone: undefined, podCIDRs: [], addresses: [] };
-  const view = { ...(node ?? unknownNode), interfaces: interfaces.value };
+  const view = { ...(node ?? unknownNode), otherNodeAddresses, interfaces: interfaces.value };
   const families = computeOnce(objects, view, abilities.families, proxySettings(config, abilities.randomFully));
   const missing: Problem[] = node
     ? []
@@ -52,19 +54,22 @@ interface ListedCluster {
   readonly services: readonly Service[];
   readonly slices: readonly EndpointSlice[];
   readonly node: ClusterNode | undefined;
+  readonly otherNodeAddresses: ReadonlySet<IpAddress>;
   readonly problems: readonly Problem[];
 }
 
 /** The first trouble ends it: a person waits for the answer. */
-async function listOnce({ transport, nodeName }: DryRunParts): Promise<Result<ListedCluster, string>> {
+async function listOnce({ transport, nodeName, config }: DryRunParts): Promise<Result<ListedCluster, string>> {
   const services: Service[] = [];
   const slices: EndpointSlice[] = [];
   const problems: Problem[] = [];
+  const otherNodes = new OtherNodes();
   let node: ClusterNode | undefined;
   const ended = Promise.withResolvers<Result<ListedCluster, string>>();
   const watch = watchCluster({
     transport,
     nodeName,
+    otherNodes: config.behaviour === 'documented' ? 'watched' : 'ignored',
     clock: systemClock,
     random: Math.random,
     handler: {
@@ -72,8 +77,14 @@ async function listOnce({ transport, nodeName }: DryRunParts): Promise<Result<Li
       slice: (_, current) => current && slices.push(current),
       node: (_, current) => {
         node = current;
+        otherNodes.recordOwn(current?.addresses ?? []);
       },
-      listed: () => ended.resolve(succeed({ services, slices, node, problems })),
+      otherNode: (previous, current) => otherNodes.recordOther(previous ?? [], current ?? []),
+      listed: (late) => {
+        const message = 'could not be listed in time; their addresses are not left out';
+        problems.push(...late.map((resource) => ({ object: resource, field: '', message })));
+        ended.resolve(succeed({ services, slices, node, otherNodeAddresses: otherNodes.addresses(), problems }));
+      },
       problem: (problem) => problems.push(problem),
       trouble: (resource, message) => ended.resolve(fail(`${resource} could not be listed: ${message}`)),
       recovered: () => {},

@@ -1,7 +1,9 @@
+import type { FlowTargets } from '../kernel/conntrack/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
+import { clearStaleFlows } from './conntrack.ts';
 import type { Host } from './host.ts';
 import { rereadIpvs } from './read-ipvs.ts';
 import {
@@ -23,10 +25,16 @@ interface KernelFailure {
   readonly message: string;
 }
 
-interface FinishedScript {
-  readonly tool: ScriptTool;
+interface FinishedScript<T = ScriptTool> {
+  readonly tool: T;
   readonly lines: number;
   readonly tookMs: number;
+}
+
+interface FlowsCleared {
+  readonly flows: number;
+  readonly more: boolean;
+  readonly runs: readonly FinishedScript<'conntrack'>[];
 }
 
 /**
@@ -80,6 +88,15 @@ export class Kernel {
 
   settle(after: ObservedState): void {
     if (this.#known) this.#known = withObserved(this.#known, after);
+  }
+
+  async clearStaleFlows(family: Family, targets: FlowTargets): Promise<Result<FlowsCleared, KernelFailure>> {
+    const startedMs = this.#nowMs();
+    const cleared = await clearStaleFlows(this.#host, family, targets, this.#nowMs);
+    if (!cleared.ok) return fail({ during: 'ending stale UDP flows', message: describeReadError(cleared.error) });
+    const { flows, deletions, more } = cleared.value;
+    const run = { tool: 'conntrack', lines: deletions, tookMs: this.#nowMs() - startedMs } as const;
+    return succeed({ flows, more, runs: deletions > 0 ? [run] : [] });
   }
 
   /** What is known, with virtual servers and their connections as they are now; all of it anew where nothing is known. */

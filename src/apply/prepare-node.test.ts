@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
-import { examineNode, type IpvsTimeouts, prepareNode } from './prepare-node.ts';
+import { examineNode, type IpvsTimeouts, type NodeSettings, prepareNode } from './prepare-node.ts';
 import type { ToolCall, ToolError } from './tool.ts';
 
 describe('apply/prepare-node', () => {
@@ -18,6 +18,7 @@ describe('apply/prepare-node', () => {
       ['ipvsadm --version', 'ipvsadm v1.31\n'],
       ['ipset --version', 'ipset v7.17\n'],
       ['ip -Version', 'ip utility\n'],
+      ['conntrack --version', 'conntrack v1.4.7 (conntrack-tools)\n'],
     ]);
     host.runTool = async (call) => {
       host.calls.push(call);
@@ -58,6 +59,33 @@ describe('apply/prepare-node', () => {
     it('lets tools be that are there and do not like the question', async () => {
       for (const question of ['ipvsadm --version', 'ipset --version', 'ip -Version']) answers.delete(question);
       expect((await examineNode(host)).ok).to.equal(true);
+    });
+
+    const ipsets: readonly (readonly [printed: string, trouble: string | undefined])[] = [
+      ['ipset v7.17, protocol version: 7', undefined],
+      ['ipset v6.0, protocol version: 6', undefined],
+      ['ipset v10.1, protocol version: 7', undefined],
+      ['ipset v5.4, protocol version: 5', 'ipset 5.4 is too old; 6.0 or later is needed'],
+      ['ipset v4.5, protocol version 4.', 'ipset 4.5 is too old; 6.0 or later is needed'],
+      ['ipset', 'ipset --version tells no version; 6.0 or later is needed'],
+    ];
+    for (const [printed, trouble] of ipsets) {
+      it(`${trouble === undefined ? 'is content with' : 'stops at'} "${printed}"`, async () => {
+        answers.set('ipset --version', `${printed}\n`);
+        const examined = await examineNode(host);
+        expect(examined.ok ? undefined : examined.error).to.deep.equal(trouble && [trouble]);
+      });
+    }
+
+    it('reads the version of an ipset that may not ask the kernel', async () => {
+      const { runTool } = host;
+      const stderr = 'ipset v5.1: Kernel error received: Operation not permitted\n';
+      host.runTool = async (call) =>
+        call.tool === 'ipset' ? { ok: false, error: { ...refusal(call), stderr } } : runTool(call);
+      expect(await examineNode(host)).to.deep.equal({
+        ok: false,
+        error: ['ipset 5.1 is too old; 6.0 or later is needed'],
+      });
     });
 
     it('cannot do without the release of the kernel', async () => {
@@ -106,13 +134,23 @@ describe('apply/prepare-node', () => {
   describe('preparation', () => {
     const asTheyAre: IpvsTimeouts = { tcpTimeoutMs: 0, tcpFinTimeoutMs: 0, udpTimeoutMs: 0 };
     const sysctl = (name: string) => `/proc/sys/net/ipv4/${name}`;
-    const prepare = (given: { release?: string; strictArp?: boolean; timeouts?: IpvsTimeouts } = {}) =>
-      prepareNode(host, given.release ?? '6.1.0', given.strictArp ?? false, given.timeouts ?? asTheyAre);
+    const standard: NodeSettings = {
+      strictArp: false,
+      timeouts: asTheyAre,
+      sloppy: { sloppyTCP: undefined, sloppySCTP: undefined },
+    };
+    const prepare = ({ release = '6.1.0', ...given }: Partial<NodeSettings> & { readonly release?: string } = {}) =>
+      prepareNode(host, release, { ...standard, ...given });
 
     /** Settings of the kernel under /proc/sys/net/ipv4. */
     function settings(): Record<string, string> {
       const own = [...host.files].filter(([path]) => path.startsWith(sysctl('')));
       return Object.fromEntries(own.map(([path, value]) => [path.slice(sysctl('').length), value]));
+    }
+
+    /** Every tool that was started, with its arguments. */
+    function commands(): readonly string[] {
+      return host.calls.map(({ tool, args }) => [tool, ...args].join(' '));
     }
 
     it('writes the settings that differ, and only those', async () => {
@@ -130,7 +168,7 @@ describe('apply/prepare-node', () => {
         ip_forward: '1\n',
         'vs/expire_quiescent_template': '1',
       });
-      expect(host.calls).to.deep.equal([]);
+      expect(commands()).to.deep.equal(['conntrack --version']);
     });
 
     it('also writes those that strict ARP asks for', async () => {
@@ -142,6 +180,14 @@ describe('apply/prepare-node', () => {
       host.files.set(sysctl('conf/all/arp_ignore'), '1');
       await prepare();
       expect(settings()).to.include({ 'conf/all/arp_ignore': '1' }).and.not.have.property('conf/all/arp_announce');
+    });
+
+    it('R124: writes the sloppy switches that are given, either way, and leaves those alone that are not', async () => {
+      host.files.set(sysctl('vs/sloppy_tcp'), '1\n');
+      await prepare({ sloppy: { sloppyTCP: undefined, sloppySCTP: true } });
+      expect(settings()).to.include({ 'vs/sloppy_tcp': '1\n', 'vs/sloppy_sctp': '1' });
+      await prepare({ sloppy: { sloppyTCP: false, sloppySCTP: undefined } });
+      expect(settings()).to.include({ 'vs/sloppy_tcp': '0', 'vs/sloppy_sctp': '1' });
     });
 
     it('stops when required settings cannot be written, and names them all', async () => {
@@ -196,7 +242,7 @@ describe('apply/prepare-node', () => {
         answers.set('modprobe -va ip_vs', '');
         const prepared = await prepare();
         expect(prepared.ok && prepared.value.warnings).to.deep.equal([]);
-        expect(host.calls.map(({ tool, args }) => [tool, ...args].join(' '))).to.deep.equal(['modprobe -va ip_vs']);
+        expect(commands()).to.deep.equal(['modprobe -va ip_vs', 'conntrack --version']);
       });
 
       it('gives up, having written nothing, when that does not help', async () => {
@@ -225,9 +271,18 @@ describe('apply/prepare-node', () => {
       it(name, async () => {
         answers.set(['ipvsadm', ...args].join(' '), '');
         expect((await prepare({ timeouts: { ...asTheyAre, ...given } })).ok).to.equal(true);
-        expect(host.calls.flatMap((call) => call.args)).to.deep.equal(args);
+        const set = args.length === 0 ? [] : [['ipvsadm', ...args].join(' ')];
+        expect(commands()).to.deep.equal([...set, 'conntrack --version']);
       });
     }
+
+    it('only warns of a missing conntrack, and names the package', async () => {
+      host.missing.add('conntrack');
+      const prepared = await prepare();
+      expect(prepared.ok && prepared.value.warnings).to.deep.equal([
+        "stale UDP flows are not ended: conntrack is not installed or not on PATH; install Debian's package conntrack",
+      ]);
+    });
 
     it('only warns when timeouts cannot be set', async () => {
       const prepared = await prepare({ timeouts: { ...asTheyAre, udpTimeoutMs: 1000 } });

@@ -1,9 +1,10 @@
 import type { SysctlSetting } from '../kernel/sysctl/state.ts';
-import { wantedSysctls } from '../kernel/sysctl/wanted.ts';
+import { type SloppyConnections, wantedSysctls } from '../kernel/sysctl/wanted.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { FAMILIES, type Family } from '../net/family.ts';
+import { conntrackWarnings } from './conntrack.ts';
 import type { Host } from './host.ts';
-import { describeToolError, type FileError, type Tool, type ToolError } from './tool.ts';
+import { describeToolError, type FileError, type Tool, type ToolError, type ToolOutput } from './tool.ts';
 
 /** What the node can do. */
 export interface NodeAbilities {
@@ -15,6 +16,14 @@ export interface NodeAbilities {
   readonly kernelRelease: string;
 }
 
+/** What the kernel is asked for before the first pass. */
+export interface NodeSettings {
+  readonly strictArp: boolean;
+  readonly timeouts: IpvsTimeouts;
+  readonly sloppy: SloppyConnections;
+}
+
+/** Idle times of connections; less than a second leaves one as it is. */
 export interface IpvsTimeouts {
   readonly tcpTimeoutMs: number;
   readonly tcpFinTimeoutMs: number;
@@ -24,10 +33,10 @@ export interface IpvsTimeouts {
 /** What stands in the way of running on this node, a line each for a person. */
 export type NodeTroubles = readonly string[];
 
-/** Looks for the tools and the families, changing nothing. Every missing tool is named at once. */
+/** Looks for the tools and the families, changing nothing. Every tool that is missing or too old is named at once. */
 export async function examineNode(host: Host): Promise<Result<NodeAbilities, NodeTroubles>> {
   const ask = (tool: Tool, args: readonly string[]) => host.runTool({ tool, args, timeoutMs: TIMEOUT_MS });
-  const [release, hasIpv6, iptables, ip6tables, ...others] = await Promise.all([
+  const [release, hasIpv6, iptables, ip6tables, ipvsadm, ipset, ip] = await Promise.all([
     host.readText('/proc/sys/kernel/osrelease'),
     host.readText('/proc/net/if_inet6'),
     ask('iptables', ['--version']),
@@ -36,9 +45,10 @@ export async function examineNode(host: Host): Promise<Result<NodeAbilities, Nod
     ask('ipset', ['--version']),
     ask('ip', ['-Version']),
   ]);
-  const troubles = others.flatMap((asked) =>
+  const troubles = [ipvsadm, ipset, ip].flatMap((asked) =>
     asked.ok || !isFatal(asked.error) ? [] : [describeToolError(asked.error)],
   );
+  troubles.push(...judgeIpset(ipset));
   if (!release.ok) troubles.push(describeToolError(release.error));
   const usable = { IPv4: iptables.ok, IPv6: ip6tables.ok && hasIpv6.ok };
   const families = FAMILIES.filter((family) => usable[family]);
@@ -61,8 +71,7 @@ export interface NodePreparation {
 export async function prepareNode(
   host: Host,
   kernelRelease: string,
-  strictArp: boolean,
-  timeouts: IpvsTimeouts,
+  { strictArp, timeouts, sloppy }: NodeSettings,
 ): Promise<Result<NodePreparation, NodeTroubles>> {
   const warnings: string[] = [];
   const written: SysctlSetting[] = [];
@@ -74,7 +83,7 @@ export async function prepareNode(
     const again = await host.readText('/proc/net/ip_vs');
     if (!again.ok) return fail([...warnings, 'the kernel has no IPVS: module ip_vs is not loaded and could not be']);
   }
-  for (const setting of wantedSysctls(kernelRelease, strictArp)) {
+  for (const setting of wantedSysctls(kernelRelease, strictArp, sloppy)) {
     const done = await writeSetting(host, setting);
     if (done === 'written') written.push(setting);
     else if (done !== 'as-wanted') (setting.need === 'required' ? troubles : warnings).push(done.message);
@@ -87,6 +96,7 @@ export async function prepareNode(
     const set = await host.runTool({ tool: 'ipvsadm', args: ['--set', ...seconds], timeoutMs: TIMEOUT_MS });
     if (!set.ok) warnings.push(`IPVS timeouts are as before: ${describeToolError(set.error)}`);
   }
+  warnings.push(...(await conntrackWarnings(host)));
   return succeed({ written, warnings });
 }
 
@@ -96,6 +106,16 @@ const TIMEOUT_MS = 30_000;
 function isFatal(error: ToolError): boolean {
   return error.kind !== 'tool-refused';
 }
+
+/** Without the rights to ask the kernel it fails, and tells its version all the same: `ipset v7.17: Kernel error …`. */
+function judgeIpset(asked: Result<ToolOutput, ToolError>): readonly string[] {
+  const refused = !asked.ok && asked.error.kind === 'tool-refused' ? asked.error.stderr : '';
+  const [, major = '', minor = ''] = /v(\d+)\.(\d+)/.exec(asked.ok ? asked.value.stdout : refused) ?? [];
+  if (major === '') return asked.ok ? [`ipset --version tells no version; ${IPSET_NEEDED}`] : [];
+  return Number(major) < 6 ? [`ipset ${major}.${minor} is too old; ${IPSET_NEEDED}`] : [];
+}
+
+const IPSET_NEEDED = '6.0 or later is needed';
 
 async function writeSetting(
   host: Host,

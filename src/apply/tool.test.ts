@@ -44,6 +44,7 @@ describe('apply/tool', () => {
     'iptables-restore': 'iptables',
     'ip6tables-restore': 'iptables',
     modprobe: 'kmod',
+    conntrack: 'conntrack',
   };
   for (const [tool, name] of Object.entries(packages)) {
     it(`names the package that brings ${tool}`, () => {

@@ -9,7 +9,8 @@ export type Tool =
   | 'ip6tables-save'
   | 'iptables'
   | 'ip6tables'
-  | 'modprobe';
+  | 'modprobe'
+  | 'conntrack';
 
 /** One start of a tool; no shell is ever involved. */
 export interface ToolCall {
@@ -78,4 +79,5 @@ const PACKAGES: Readonly<Record<Tool, string>> = {
   iptables: 'iptables',
   ip6tables: 'iptables',
   modprobe: 'kmod',
+  conntrack: 'conntrack',
 };

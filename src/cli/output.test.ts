@@ -109,7 +109,7 @@ address replace fd00:20::1/128 dev kube-ipvs0
       type: 'hash:ip,port',
       entries: ['172.20.1.1,tcp:80', '172.20.1.2,tcp:443'],
     });
-    expect(Object.keys(json.state.IPv6.sets)).to.have.lengthOf(17);
+    expect(Object.keys(json.state.IPv6.sets)).to.have.lengthOf(20);
     expect(json.state.IPv6.chains.nat['KUBE-MARK-MASQ']).to.deep.equal(['-j MARK --set-xmark 0x4000/0x4000']);
   });
 

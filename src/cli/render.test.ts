@@ -104,6 +104,26 @@ describe('cli/render', () => {
     ).to.have.lengthOf(1);
   });
 
+  it('R58: neither binds nor serves the address of another Node among the objects, and warns', async () => {
+    const shared = {
+      ...cart,
+      spec: { ...cart.spec, externalIPs: ['192.168.0.10', '192.168.0.11', '203.0.113.9'] },
+    };
+    const given = { node: 'node-a', form: 'ipvs' } as const;
+    const { output, errors } = await rendered([shared, a, b], given);
+    expect(output.match(/(?<=-A -t )[\d.]+(?=:80 )/g)).to.have.members(['172.20.1.1', '192.168.0.10', '203.0.113.9']);
+    expect(errors).to.have.lengthOf(1);
+    expect(errors[0]).to.match(/^warning: Service shop\/cart: .*192\.168\.0\.11/);
+    const alone = await rendered([shared, a], given);
+    expect([alone.output.includes('192.168.0.11:80'), alone.errors]).to.deep.equal([true, []]);
+  });
+
+  it('serves an address that another Node claims too when the own Node has it', async () => {
+    const shared = { ...cart, spec: { ...cart.spec, externalIPs: ['192.168.0.10'] } };
+    const { output, errors } = await rendered([shared, a, { ...b, status: a.status }], { node: 'node-a' });
+    expect([output.includes('-A -t 192.168.0.10:80 '), errors]).to.deep.equal([true, []]);
+  });
+
   it('takes the node for one whose iptables knows random ports', async () => {
     expect((await rendered([cart, a], { form: 'iptables' })).output).to.include('-j MASQUERADE --random-fully\n');
   });

@@ -7,7 +7,9 @@ import { readObjectFiles } from '../kube/read-files.ts';
 import type { ClusterNode, NodeView } from '../model/node-view.ts';
 import { describeProblem, type Problem } from '../model/problem.ts';
 import { FAMILIES } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import { computeOnce } from '../sync/compute-once.ts';
+import { OtherNodes } from '../tracking/other-nodes.ts';
 import type { RenderArguments } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 import { addressesOfNode, parseNodeAddresses } from './node-addresses.ts';
@@ -30,6 +32,7 @@ export async function render(args: RenderArguments, terminal: Terminal): Promise
   const node = findNode(args, config, objects.nodes);
   const view: NodeView = {
     ...node.object,
+    otherNodeAddresses: addressesOfOthers(node.object, objects.nodes),
     interfaces: interfaces.value.size > 0 ? interfaces.value : addressesOfNode(node.object),
   };
   const dryRun = renderObjects(objects, view, config);
@@ -68,6 +71,13 @@ function findNode(args: RenderArguments, config: ProxyConfig, nodes: readonly Cl
     object: { name, zone: undefined, podCIDRs: [], addresses: [] },
     warnings: [{ object: `Node ${name}`, field: '', message }],
   };
+}
+
+function addressesOfOthers({ name, addresses }: ClusterNode, nodes: readonly ClusterNode[]): ReadonlySet<IpAddress> {
+  const others = new OtherNodes();
+  others.recordOwn(addresses);
+  for (const node of nodes) if (node.name !== name) others.recordOther([], node.addresses);
+  return others.addresses();
 }
 
 function nodePortWarning({ services }: ClusterObjects, { name, interfaces }: NodeView): readonly Problem[] {

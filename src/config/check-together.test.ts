@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { errorsOf, fromFile, fromFlags } from './config-fixture.ts';
+import { errorsOf, fromFile, fromFlags, OWN } from './config-fixture.ts';
 
 describe('config/check-together', () => {
   const refused: [text: string, field: string, message: string][] = [
@@ -21,9 +21,25 @@ describe('config/check-together', () => {
         `must be one CIDR, or an IPv4 and an IPv6 one with a comma between; got "${cidrs}"`,
       ],
     ),
+    [
+      `${OWN}schedulerFlags: [flag-1, sh-port]`,
+      'schedulerFlags[1]',
+      flagOf('rr', '"flag-1", "flag-2", "flag-3"', 'sh-port'),
+    ],
+    [
+      `ipvs: {scheduler: sh}\n${OWN}schedulerFlags: [mh-port]`,
+      'schedulerFlags[0]',
+      flagOf('sh', '"sh-fallback", "sh-port", "flag-1", "flag-2"', 'mh-port'),
+    ],
+    [
+      `ipvs: {scheduler: mh}\n${OWN}schedulerFlags: [mh-port, flag-3]`,
+      'schedulerFlags[1]',
+      flagOf('mh', '"mh-fallback", "mh-port", "flag-1", "flag-2"', 'flag-3'),
+    ],
   ];
   for (const [text, field, message] of refused) {
-    it(`refuses ${text}`, () => expect(errorsOf(text)).to.deep.equal([{ where: 'proxy.yaml', field, message }]));
+    it(`refuses ${text.replace(OWN, '')}`, () =>
+      expect(errorsOf(text)).to.deep.equal([{ where: 'proxy.yaml', field, message }]));
   }
 
   it('accepts a least time between passes as long as the period', () =>
@@ -55,8 +71,15 @@ describe('config/check-together', () => {
     ['ipvs: {syncPeriod: 2x, minSyncPeriod: 1m}', 'ipvs.syncPeriod'],
     ['detectLocalMode: BridgeInterface\ndetectLocal: 5', 'detectLocal'],
     ['detectLocalMode: Magic\nclusterCIDR: x', 'detectLocalMode'],
+    [`ipvs: {scheduler: S H}\n${OWN}schedulerFlags: [sh-port]`, 'ipvs.scheduler'],
+    [`ipvs: mh\n${OWN}schedulerFlags: [mh-port]`, 'ipvs'],
+    [`ipvs: {scheduler: rr}\n${OWN}schedulerFlags: [sh-port, ops]`, 'schedulerFlags[1]'],
   ] as const) {
     it(`does not hold defaults against the partner of a wrong ${field}`, () =>
       expect(errorsOf(text).map((error) => error.field)).to.deep.equal([field]));
   }
 });
+
+function flagOf(scheduler: string, allowed: string, given: string): string {
+  return `must be a flag of ipvs.scheduler, ${scheduler}: one of ${allowed}; got "${given}"`;
+}

@@ -1,7 +1,8 @@
+import { schedulerFlagNames } from '../desired/scheduler-flags.ts';
 import { cidrFamily, parseCidr } from '../net/cidr.ts';
 import { formatDuration } from './duration.ts';
 import type { FieldProblem } from './parse-fields.ts';
-import type { KubeProxyConfiguration } from './schema.ts';
+import type { IpvsProxierConfiguration, KubeProxyConfiguration } from './schema.ts';
 
 /**
  * Rules between fields. A rule is left out when one of its fields is among `wrong`, as its value is then only a default.
@@ -9,11 +10,30 @@ import type { KubeProxyConfiguration } from './schema.ts';
  * Source: kubernetes/kubernetes pkg/proxy/apis/config/validation/validation.go
  */
 export function checkTogether(config: KubeProxyConfiguration, wrong: readonly FieldProblem[]): readonly FieldProblem[] {
-  const isWrong = (name: string) => wrong.some(({ field }) => name === field || name.startsWith(`${field}.`));
   return [...checkSyncPeriods(config), ...checkDetectLocal(config), ...checkClusterCidr(config)].filter(
-    ({ field, because = [] }) => ![field, ...because].some(isWrong),
+    ({ field, because = [] }) => ![field, ...because].some((name) => isWrong(name, wrong)),
   );
 }
+
+/** Rules for the second document that depend on the first, whose wrong fields are `wrong`. */
+export function checkOwnTogether(
+  { schedulerFlags = [] }: IpvsProxierConfiguration,
+  { ipvs }: KubeProxyConfiguration,
+  wrong: readonly FieldProblem[],
+): readonly FieldProblem[] {
+  if (isWrong('ipvs.scheduler', wrong)) return [];
+  const scheduler = ipvs.scheduler || DEFAULT_SCHEDULER;
+  const names = schedulerFlagNames(scheduler);
+  const allowed = names.map((name) => JSON.stringify(name)).join(', ');
+  return schedulerFlags.flatMap((flag, index) => {
+    if (names.includes(flag)) return [];
+    const message = `must be a flag of ipvs.scheduler, ${scheduler}: one of ${allowed}; got ${JSON.stringify(flag)}`;
+    return [{ field: `schedulerFlags[${index}]`, message }];
+  });
+}
+
+/** The scheduler where none is named. */
+export const DEFAULT_SCHEDULER = 'rr';
 
 /** The CIDRs of the comma-separated text; what is no CIDR is `undefined` in its place. Empty text has none. */
 export function splitClusterCidr(text: string) {
@@ -43,4 +63,9 @@ function checkClusterCidr({ detectLocalMode, clusterCIDR }: KubeProxyConfigurati
   const allowed = 'one CIDR, or an IPv4 and an IPv6 one with a comma between';
   const message = `must be ${allowed}; got ${JSON.stringify(clusterCIDR)}`;
   return [{ field: 'clusterCIDR', message, because: ['detectLocalMode'] }];
+}
+
+/** True for a wrong field, and for what is inside of one. */
+function isWrong(name: string, wrong: readonly FieldProblem[]): boolean {
+  return wrong.some(({ field }) => name === field || name.startsWith(`${field}.`));
 }

@@ -10,6 +10,11 @@ export const OWN = '---\napiVersion: ipvs-proxier.dev/v1alpha1\nkind: IPVSProxie
 /** What a file that sets nothing must give. */
 export const DEFAULTS = {
   behaviour: 'documented',
+  weightPolicy: 'uniform',
+  weights: { ready: 10, readyNotServing: 5, notReady: 0 },
+  schedulerFlags: undefined,
+  sloppyTCP: undefined,
+  sloppySCTP: undefined,
   featureGates: {},
   clientConnection: {
     kubeconfig: undefined,

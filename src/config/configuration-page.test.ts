@@ -27,7 +27,7 @@ describe('config/configuration-page', () => {
       const defaults = schema.parse({}) as RawConfig;
       for (const { field, type, byDefault } of rows) {
         const value = getField(defaults, field.split('.')) ?? derivedDefault(field);
-        expect(byDefault, field).to.equal(`\`${show(value, type)}\``);
+        expect(byDefault, field).to.equal(value === undefined ? '–' : `\`${show(value, type)}\``);
       }
     });
 

@@ -5,7 +5,7 @@ import { fieldNames } from './field-names.ts';
 import { FLAGS } from './flags.ts';
 import { ipvsProxierConfiguration, kubeProxyConfiguration } from './schema.ts';
 
-/** Fields that a file alone can set. Source: kubernetes/kubernetes cmd/kube-proxy/app/options.go */
+/** Fields that a file alone can set, ours last. Source: kubernetes/kubernetes cmd/kube-proxy/app/options.go */
 const WITHOUT_FLAG = [
   'apiVersion',
   'kind',
@@ -21,6 +21,8 @@ const WITHOUT_FLAG = [
   'winkernel.rootHnsEndpointName',
   'winkernel.forwardHealthCheckVip',
   'windowsRunAsService',
+  ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
+  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP'],
 ];
 
 describe('config/flags', () => {

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { parsePort } from '../net/port.ts';
-import { checkTogether } from './check-together.ts';
+import { checkOwnTogether, checkTogether } from './check-together.ts';
 import type { ConfigError } from './config-error.ts';
 import type { Flag } from './flag.ts';
 import { flagOfField, type GivenFlags, givenFlags, readFlag, withFlags } from './flag-values.ts';
 import { FLAGS } from './flags.ts';
-import { collectNotices } from './notices.ts';
+import { collectNotices, weightsNotice } from './notices.ts';
 import { type FieldProblem, parseFields } from './parse-fields.ts';
 import type { ProxyConfig } from './proxy-config.ts';
 import { type RawConfig, withField } from './raw-config.ts';
@@ -44,8 +44,15 @@ export function loadConfig({ file, flags }: ConfigSources): Result<ProxyConfig, 
     file,
   });
   const together = checkTogether(main.value, main.problems).map(main.locate);
+  const ownTogether = checkOwnTogether(own.value, main.value, main.problems).map(own.locate);
   const ports = readPorts(file ? {} : flags);
-  const errors = [...main.problems.map(main.locate), ...together, ...own.problems.map(own.locate), ...ports.errors];
+  const errors = [
+    ...main.problems.map(main.locate),
+    ...together,
+    ...own.problems.map(own.locate),
+    ...ownTogether,
+    ...ports.errors,
+  ];
   if (errors.length > 0) return fail(errors);
   return succeed(
     resolveConfig(main.value, own.value, {
@@ -56,6 +63,7 @@ export function loadConfig({ file, flags }: ConfigSources): Result<ProxyConfig, 
       notices: [
         ...notices,
         ...collectNotices({ ...main.value, mode: saidMode(main.value.mode, file, counting) }, counting),
+        ...weightsNotice(own.value, documents.value.own),
       ],
     }),
   );

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { fromFile, fromFlags } from './config-fixture.ts';
+import { fromFile, fromFlags, OWN } from './config-fixture.ts';
+
+const UNUSED_WEIGHTS = 'weights do not count, as weightPolicy is "uniform"; every endpoint has weight 1';
 
 describe('config/notices', () => {
   const cases: [text: string, notices: string[]][] = [
@@ -22,6 +24,10 @@ describe('config/notices', () => {
       ),
     ],
     ['mode: ipvs\nconntrack: {max: null}', []],
+    [`mode: ipvs\n${OWN}weights: {ready: 20}`, [UNUSED_WEIGHTS]],
+    [`mode: ipvs\n${OWN}weightPolicy: uniform\nweights: {}`, [UNUSED_WEIGHTS]],
+    [`mode: ipvs\n${OWN}weightPolicy: uniform\nweights: null`, []],
+    [`mode: ipvs\n${OWN}weightPolicy: byCondition\nweights: {ready: 20}`, []],
   ];
   for (const [text, notices] of cases) {
     it(`has ${notices.length} notices for ${JSON.stringify(text)}`, () =>

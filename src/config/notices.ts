@@ -1,5 +1,6 @@
 import type { Flag } from './flag.ts';
-import type { KubeProxyConfiguration } from './schema.ts';
+import type { RawConfig } from './raw-config.ts';
+import type { IpvsProxierConfiguration, KubeProxyConfiguration } from './schema.ts';
 
 /** Feature gates that kube-proxy itself reads, in any release that has an ipvs mode. */
 const KNOWN_GATES: ReadonlySet<string> = new Set([
@@ -30,6 +31,12 @@ export function collectNotices(config: KubeProxyConfiguration, flags: readonly F
     ...gateNotices(config.featureGates),
     ...flags.flatMap(({ name, deprecated }) => (deprecated ? [`flag --${name} is deprecated: ${deprecated}`] : [])),
   ];
+}
+
+/** `raw` is the second document as it was given: there defaults are not filled in. */
+export function weightsNotice({ weightPolicy }: IpvsProxierConfiguration, raw: RawConfig): readonly string[] {
+  if (weightPolicy !== 'uniform' || raw.weights === undefined) return [];
+  return ['weights do not count, as weightPolicy is "uniform"; every endpoint has weight 1'];
 }
 
 function modeNotice(mode: KubeProxyConfiguration['mode']): string[] {

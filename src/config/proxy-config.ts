@@ -10,6 +10,14 @@ import type { NodePortAddress } from './node-port-addresses.ts';
 export interface ProxyConfig {
   /** Where kube-proxy's ipvs mode departs from the documented API: which of the two is followed. */
   readonly behaviour: 'documented' | 'kube-proxy';
+  readonly weightPolicy: 'uniform' | 'byCondition';
+  /** They count under policy byCondition only. */
+  readonly weights: WeightsConfig;
+  /** As given; all are flags of the scheduler. `undefined` = those that kube-proxy gives. */
+  readonly schedulerFlags: readonly string[] | undefined;
+  /** Whether IPVS takes a TCP connection whose start it has not seen; `undefined` = leave as it is, here and in the next one. */
+  readonly sloppyTCP: boolean | undefined;
+  readonly sloppySCTP: boolean | undefined;
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly clientConnection: ClientConnection;
   /** API server address that replaces the kubeconfig's. */
@@ -55,6 +63,13 @@ export interface ClientConnection {
   /** Requests a second; below 0 = no limit. */
   readonly qps: number;
   readonly burst: number;
+}
+
+/** Weights of real servers, 0–65535, by the condition of their endpoints. */
+export interface WeightsConfig {
+  readonly ready: number;
+  readonly readyNotServing: number;
+  readonly notReady: number;
 }
 
 export interface IpvsConfig {

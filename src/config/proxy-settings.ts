@@ -6,6 +6,8 @@ export function proxySettings(config: ProxyConfig, randomFully: boolean): ProxyS
   return {
     behaviour: config.behaviour,
     scheduler: config.ipvs.scheduler,
+    schedulerFlags: config.schedulerFlags,
+    weights: config.weightPolicy === 'byCondition' ? config.weights : undefined,
     masqueradeAll: config.iptables.masqueradeAll,
     masqueradeBit: config.iptables.masqueradeBit,
     randomFully,

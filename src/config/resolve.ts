@@ -1,7 +1,7 @@
 import { familyOf, type IpAddress } from '../net/ip-address.ts';
 import type { Port } from '../net/port.ts';
 import { type BindAddress, defaultListenAddress, type PartialBindAddress } from './bind-address.ts';
-import { splitClusterCidr } from './check-together.ts';
+import { DEFAULT_SCHEDULER, splitClusterCidr } from './check-together.ts';
 import type { ConntrackConfig, DetectLocal, IpvsConfig, ProxyConfig } from './proxy-config.ts';
 import type { IpvsProxierConfiguration, KubeProxyConfiguration } from './schema.ts';
 
@@ -24,6 +24,11 @@ export function resolveConfig(
   const bindAddress = file.bindAddress ?? ('0.0.0.0' as IpAddress);
   return deepFreeze({
     behaviour: own.behaviour,
+    weightPolicy: own.weightPolicy,
+    weights: own.weights,
+    schedulerFlags: own.schedulerFlags,
+    sloppyTCP: own.sloppyTCP,
+    sloppySCTP: own.sloppySCTP,
     featureGates: file.featureGates,
     clientConnection: { ...file.clientConnection, kubeconfig: file.clientConnection.kubeconfig || undefined },
     master: context.master || undefined,
@@ -63,7 +68,7 @@ function listenOn(
 
 function resolveIpvs(ipvs: KubeProxyConfiguration['ipvs']): IpvsConfig {
   return {
-    scheduler: ipvs.scheduler || 'rr',
+    scheduler: ipvs.scheduler || DEFAULT_SCHEDULER,
     excludeCIDRs: ipvs.excludeCIDRs,
     strictARP: ipvs.strictARP,
     tcpTimeoutMs: ipvs.tcpTimeout,

@@ -8,6 +8,7 @@ const COUNT = 'a whole number from 0 to 2147483647';
 const LISTEN = 'IP or IP:PORT with a port from 1 to 65535, IPv6 in brackets before a port';
 const SCHEDULER = 'the name of an IPVS scheduler such as "rr", or empty';
 const INTERFACE = 'an interface name of up to 15 characters without blanks, quotes and slashes, or empty';
+const FLAG = 'one of "mh-port", "mh-fallback", "sh-port", "sh-fallback", "flag-1", "flag-2", "flag-3"';
 const NODE_PORT = 'a CIDR, "primary", "localhost" or "all"';
 
 describe('config/schema', () => {
@@ -82,6 +83,26 @@ describe('config/schema', () => {
       { bindAddressHardFail: true, enableProfiling: true, showHiddenMetricsForVersion: '1.36' },
     ],
     ['our behaviour', `${OWN}behaviour: kube-proxy`, { behaviour: 'kube-proxy' }],
+    ['weights by condition', `${OWN}weightPolicy: byCondition`, { weightPolicy: 'byCondition' }],
+    [
+      'weights at both ends, with the default for one that is not given',
+      `${OWN}weightPolicy: byCondition\nweights: {ready: 1, notReady: 65535}`,
+      { weightPolicy: 'byCondition', weights: { ready: 1, readyNotServing: 5, notReady: 65_535 } },
+    ],
+    [
+      'an endpoint without weight when it does not serve',
+      `${OWN}weightPolicy: byCondition\nweights: {readyNotServing: 0}`,
+      { weightPolicy: 'byCondition', weights: { ready: 10, readyNotServing: 0, notReady: 0 } },
+    ],
+    [
+      'flags of the scheduler',
+      `ipvs: {scheduler: mh}\n${OWN}schedulerFlags: [mh-port, flag-1]`,
+      { ipvs: { ...ipvs, scheduler: 'mh' }, schedulerFlags: ['mh-port', 'flag-1'] },
+    ],
+    ['no flags', `${OWN}schedulerFlags: []`, { schedulerFlags: [] }],
+    ['null for flags as absent', `${OWN}schedulerFlags: null\nsloppyTCP: null`, {}],
+    ['sloppy TCP', `${OWN}sloppyTCP: true`, { sloppyTCP: true }],
+    ['sloppy SCTP switched off', `${OWN}sloppySCTP: false`, { sloppySCTP: false }],
   ];
   for (const [name, text, expected] of accepted) {
     it(`accepts ${name}`, () => expect(fromFile(text)).to.deep.equal({ ...DEFAULTS, ...expected }));
@@ -152,7 +173,23 @@ describe('config/schema', () => {
       'a size such as 0 or "64Ki"',
       '"big"',
     ],
+    [
+      'logging: {options: {text: {infoBufferSize: {toString: ""}}}}',
+      'logging.options.text.infoBufferSize',
+      'a size such as 0 or "64Ki"',
+      'a mapping',
+    ],
     [`${OWN}behaviour: mine`, 'behaviour', 'one of "documented", "kube-proxy"', '"mine"'],
+    [`${OWN}weightPolicy: bycondition`, 'weightPolicy', 'one of "uniform", "byCondition"', '"bycondition"'],
+    [`${OWN}weights: {ready: 0}`, 'weights.ready', 'a whole number from 1 to 65535', '0'],
+    [`${OWN}weights: {ready: 65536}`, 'weights.ready', 'a whole number from 1 to 65535', '65536'],
+    [`${OWN}weights: {readyNotServing: -1}`, 'weights.readyNotServing', 'a whole number from 0 to 65535', '-1'],
+    [`${OWN}weights: {notReady: 0.5}`, 'weights.notReady', 'a whole number from 0 to 65535', '0.5'],
+    [`${OWN}weights: 10`, 'weights', 'a mapping of fields', '10'],
+    [`${OWN}schedulerFlags: sh-port`, 'schedulerFlags', 'a list', '"sh-port"'],
+    [`${OWN}schedulerFlags: [flag-1, ops]`, 'schedulerFlags[1]', FLAG, '"ops"'],
+    [`${OWN}sloppyTCP: 1`, 'sloppyTCP', 'true or false', '1'],
+    [`${OWN}sloppySCTP: "false"`, 'sloppySCTP', 'true or false', '"false"'],
   ];
   for (const [text, field, allowed, given] of refused) {
     it(`refuses ${JSON.stringify(text.replace(OWN, ''))}`, () =>

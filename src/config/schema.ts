@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { SCHEDULER_FLAGS } from '../desired/scheduler-flags.ts';
 import { parseDuration } from './duration.ts';
 import {
   bindAddress,
@@ -116,11 +117,23 @@ export const kubeProxyConfiguration = section({
 
 export type KubeProxyConfiguration = z.output<typeof kubeProxyConfiguration>;
 
+/** The largest weight that `ipvsadm` takes. */
+const MAX_WEIGHT = 65_535;
+
 /** The second document of a file: what kube-proxy has no field for. */
 export const ipvsProxierConfiguration = section({
   apiVersion: oneOf([OWN_DOCUMENT.apiVersion]).default(OWN_DOCUMENT.apiVersion),
   kind: oneOf([OWN_DOCUMENT.kind]).default(OWN_DOCUMENT.kind),
   behaviour: oneOf(['documented', 'kube-proxy']).default('documented'),
+  weightPolicy: oneOf(['uniform', 'byCondition']).default('uniform'),
+  weights: section({
+    ready: integer(1, MAX_WEIGHT).default(10),
+    readyNotServing: integer(0, MAX_WEIGHT).default(5),
+    notReady: integer(0, MAX_WEIGHT).default(0),
+  }),
+  schedulerFlags: list(oneOf(SCHEDULER_FLAGS)).optional(),
+  sloppyTCP: bool().optional(),
+  sloppySCTP: bool().optional(),
 });
 
 export type IpvsProxierConfiguration = z.output<typeof ipvsProxierConfiguration>;
@@ -138,7 +151,7 @@ function outputRouting() {
   return section({
     splitStream: bool().default(false),
     infoBufferSize: field('a size such as 0 or "64Ki"', (value) =>
-      size.test(String(value)) && typeof value !== 'object' ? String(value) : undefined,
+      typeof value !== 'object' && size.test(String(value)) ? String(value) : undefined,
     ).default('0'),
   });
 }

@@ -29,12 +29,12 @@ describe('desired/compute-desired', () => {
     const { kernel, healthChecks, problems } = compute(tracked([]));
     expect([kernel.ipvs.size, kernel.sets.size, kernel.dummy.exists, kernel.dummy.addresses.size]).to.deep.equal([
       0,
-      17,
+      20,
       true,
       0,
     ]);
     expect([...kernel.sets.values()].flatMap(({ entries }) => [...entries])).to.deep.equal([]);
-    expect([...kernel.tables.nat.chains.keys(), ...kernel.tables.filter.chains.keys()]).to.have.lengthOf(11);
+    expect([...kernel.tables.nat.chains.keys(), ...kernel.tables.filter.chains.keys()]).to.have.lengthOf(12);
     expect(kernel.tables.nat.chains.get('KUBE-SERVICES')).to.have.lengthOf(2);
     expect([healthChecks, problems]).to.deep.equal([[], []]);
   });
@@ -73,6 +73,7 @@ describe('desired/compute-desired', () => {
       'KUBE-CLUSTER-IP': ['172.20.1.1,tcp:80', '172.20.0.10,udp:53'],
       'KUBE-NODE-PORT-TCP': ['30080'],
       'KUBE-IPVS-IPS': ['172.20.1.1', '172.20.0.10'],
+      'KUBE-NODE-PORT-IP': ['192.168.0.10'],
     });
   });
 

@@ -1,10 +1,10 @@
-import { SET_DEFINITIONS, type SetId, setName } from '../kernel/ipset/definitions.ts';
-import { addressEntry, emptySets, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
+import { KUBE_PROXY_SETS, SET_DEFINITIONS, type SetId, setName } from '../kernel/ipset/definitions.ts';
+import { addressEntry, emptySets, type IpsetState, type SetEntry, withEntries } from '../kernel/ipset/state.ts';
 import { type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 import type { ServicePortKey } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
-import type { Problem } from '../model/problem.ts';
+import { describeProblem, type Problem } from '../model/problem.ts';
 import { same } from '../model/same.ts';
 import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
@@ -19,7 +19,7 @@ import type { ProxySettings } from './settings.ts';
 export interface Desired {
   readonly kernel: KernelState;
   readonly healthChecks: readonly HealthCheck[];
-  /** Frontends that two service ports claim. */
+  /** Frontends that two service ports claim, and addresses that cannot be served. */
   readonly problems: readonly Problem[];
   readonly node: NodeInputs;
   readonly parts: ReadonlyMap<ServicePortKey, ServicePart>;
@@ -41,12 +41,13 @@ export function computeDesired(
   const parts = computeParts(tracked, inputs, settings, previous);
   const { servers, problems } = joinServers(parts);
   const bound = new Set([...parts.values()].flatMap((part) => part.bound));
-  const sets = joinSets(parts, bound, family);
+  const sets = joinSets(parts, bound, family, settings);
   const closed = [...parts.values()].flatMap(({ closedToNode, port: { port, protocol } }) =>
     closedToNode.map((address) => ({ address, protocol, port })),
   );
   const tables = wantedTables({
     family,
+    behaviour: settings.behaviour,
     filled: filledSets(sets, family),
     mark: 2 ** settings.masqueradeBit,
     masqueradeAll: settings.masqueradeAll,
@@ -57,7 +58,7 @@ export function computeDesired(
   return {
     kernel: { family, ipvs: servers, sets, dummy: { exists: true, addresses: bound }, tables },
     healthChecks: healthChecks(parts.values()),
-    problems,
+    problems: [...problems, ...addressProblems(parts)],
     node: inputs,
     parts,
   };
@@ -75,7 +76,7 @@ function computeParts(
     const ownEndpoints = endpoints.get(key) ?? NO_ENDPOINTS;
     const old = known.get(key);
     const unchanged = old?.port === port && old.endpoints === ownEndpoints;
-    parts.set(key, unchanged ? old : servicePart(port, ownEndpoints, node, settings.scheduler));
+    parts.set(key, unchanged ? old : servicePart(port, ownEndpoints, node, settings));
   }
   return parts;
 }
@@ -123,17 +124,25 @@ function joinSets(
   parts: ReadonlyMap<ServicePortKey, ServicePart>,
   bound: ReadonlySet<IpAddress>,
   family: Family,
+  { behaviour }: ProxySettings,
 ): IpsetState {
   const entries = new Map<SetId, Set<SetEntry>>([['IPVS-IPS', new Set([...bound].map(addressEntry))]]);
   for (const { entries: own } of parts.values()) {
     for (const [id, entry] of own) entries.set(id, (entries.get(id) ?? new Set()).add(entry));
   }
-  const sets = emptySets(family);
+  const sets = emptySets(family, behaviour === 'documented' ? SET_DEFINITIONS : KUBE_PROXY_SETS);
   for (const [id, content] of entries) {
     const set = sets.get(setName(id, family));
-    if (set) sets.set(set.name, { ...set, entries: content });
+    if (set) sets.set(set.name, withEntries(set, content));
   }
   return sets;
+}
+
+/** Each once, though every port of a Service has it; sorted. */
+function addressProblems(parts: ReadonlyMap<ServicePortKey, ServicePart>): readonly Problem[] {
+  const problems = [...parts.values()].flatMap((part) => part.problems);
+  const distinct = new Map(problems.map((problem) => [describeProblem(problem), problem]));
+  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, problem]) => problem);
 }
 
 function filledSets(sets: IpsetState, family: Family): ReadonlySet<SetId> {

@@ -19,11 +19,13 @@ export interface Frontend {
   readonly bind: boolean;
   /** What tells the rules about it. */
   readonly entries: readonly PartEntry[];
+  /** The set that tells of it while policy Local finds no local endpoint. */
+  readonly withoutLocal: SetId;
 }
 
 /**
  * Every frontend of a service port on this node. An external or load-balancer address that stands on another interface of the node is
- * served but not bound.
+ * served but not bound; one that belongs to another node is left to that node.
  *
  * Source: kubernetes/kubernetes pkg/proxy/ipvs/proxier.go
  */
@@ -39,23 +41,32 @@ export function frontends(port: ServicePort, node: NodeInputs): readonly Fronten
 function clusterFrontend(port: ServicePort): Frontend {
   const { clusterIP: address, protocol, internalPolicyLocal: policyLocal } = port;
   const entries: PartEntry[] = [['CLUSTER-IP', addressPortEntry(address, protocol, port.port)]];
-  return { kind: 'cluster', address, port: port.port, policyLocal, bind: true, entries };
+  return {
+    kind: 'cluster',
+    address,
+    port: port.port,
+    policyLocal,
+    bind: true,
+    entries,
+    withoutLocal: 'CLUSTER-IP-NO-LOCAL',
+  };
 }
 
 function externalFrontends(port: ServicePort, node: NodeInputs): readonly Frontend[] {
   const set = port.externalPolicyLocal ? 'EXTERNAL-IP-LOCAL' : 'EXTERNAL-IP';
-  return port.externalIPs.map((address) => ({
+  return ownOf(port.externalIPs, node).map((address) => ({
     kind: 'external',
     address,
     port: port.port,
     policyLocal: port.externalPolicyLocal,
     bind: !node.ownAddresses.includes(address),
     entries: [[set, addressPortEntry(address, port.protocol, port.port)]],
+    withoutLocal: 'EXTERNAL-NO-LOCAL',
   }));
 }
 
 function loadBalancerFrontends(port: ServicePort, node: NodeInputs): readonly Frontend[] {
-  return port.loadBalancerVIPs.map((address) => {
+  return ownOf(port.loadBalancerVIPs, node).map((address) => {
     const entry = addressPortEntry(address, port.protocol, port.port);
     return {
       kind: 'load-balancer',
@@ -67,8 +78,13 @@ function loadBalancerFrontends(port: ServicePort, node: NodeInputs): readonly Fr
         ['LOAD-BALANCER', entry],
         ...(port.externalPolicyLocal ? [['LOAD-BALANCER-LOCAL', entry] as const] : []),
       ],
+      withoutLocal: 'EXTERNAL-NO-LOCAL',
     };
   });
+}
+
+function ownOf(addresses: readonly IpAddress[], { otherNodeAddresses }: NodeInputs): readonly IpAddress[] {
+  return addresses.filter((address) => !otherNodeAddresses.has(address));
 }
 
 function nodePortFrontends(port: ServicePort, node: NodeInputs): readonly Frontend[] {
@@ -79,6 +95,14 @@ function nodePortFrontends(port: ServicePort, node: NodeInputs): readonly Fronte
     const entry = protocol === 'SCTP' ? addressPortEntry(address, protocol, nodePort) : portEntry(nodePort);
     const entries: PartEntry[] = [[`NODE-PORT-${set}`, entry]];
     if (policyLocal) entries.push([`NODE-PORT-LOCAL-${set}`, entry]);
-    return { kind: 'node-port', address, port: nodePort, policyLocal, bind: false, entries };
+    return {
+      kind: 'node-port',
+      address,
+      port: nodePort,
+      policyLocal,
+      bind: false,
+      entries,
+      withoutLocal: 'EXTERNAL-NO-LOCAL',
+    };
   });
 }

@@ -18,7 +18,7 @@ describe('desired/health-checks', () => {
       }),
       endpoints,
       node,
-      'rr',
+      settings(),
     );
   const local = (address: string, given: Partial<Endpoint> = {}) =>
     endpoint({ address: ip(address), local: true, ...given });

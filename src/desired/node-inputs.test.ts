@@ -50,20 +50,55 @@ describe('desired/node-inputs', () => {
     ['IPv6 link-local ones when a range covers them', ['fe80::/10'], everyIPv4, ['fe80::10']],
     ['no loopback address even when asked for', ['127.0.0.0/8', '::1/128'], [], []],
   ];
-  for (const [name, configured, ipv4, ipv6] of cases) {
-    it(`serves node ports on ${name}: ${configured.join(', ') || 'nothing configured'}`, () => {
+  const documented: typeof cases = [
+    [
+      'every address of the node without a setting, but no loopback and no link-local one',
+      [],
+      ['192.168.0.10', '192.168.1.10'],
+      everyIPv6,
+    ],
+    ['the addresses inside the ranges', ['192.168.1.0/24', 'fd00:168::/64'], ['192.168.1.10'], everyIPv6],
+    ['no address of a family whose ranges are not given', ['192.168.1.0/24'], ['192.168.1.10'], []],
+    [
+      'every address when a range of all is among others, but no link-local one',
+      ['192.168.1.0/24', '0.0.0.0/0', '::/0'],
+      ['192.168.0.10', '192.168.1.10'],
+      everyIPv6,
+    ],
+    ['the first address of each family that the Node names', ['primary'], ['192.168.0.10'], everyIPv6],
+    ['link-local ones when a range asks for just them', ['169.254.0.0/16'], ['169.254.20.10'], []],
+    ['no link-local ones when a larger range covers them', ['160.0.0.0/4'], [], []],
+    ['no address of Services though a range covers it', ['172.20.0.0/16', 'fd00:20::/64'], [], []],
+    ['no IPv6 link-local ones even when asked for', ['fe80::/10'], [], []],
+    ['no loopback address even when asked for', ['127.0.0.0/8', '::1/128'], [], []],
+  ];
+  const both = [
+    ...cases.map((row) => ['kube-proxy', ...row] as const),
+    ...documented.map((row) => ['documented', ...row] as const),
+  ];
+  for (const [behaviour, name, configured, ipv4, ipv6] of both) {
+    it(`serves node ports under ${behaviour} on ${name}: ${configured.join(', ') || 'nothing configured'}`, () => {
       const nodePortAddresses = configured.map((text) => (text === 'primary' ? text : cidr(text)));
-      const found = (family: Family) => nodeInputs(node, family, settings({ nodePortAddresses })).nodePortAddresses;
+      const given = settings({ behaviour, nodePortAddresses });
+      const found = (family: Family) => nodeInputs(node, family, given).nodePortAddresses;
       expect(found('IPv4')).to.deep.equal(ipv4);
       expect(found('IPv6')).to.deep.equal(ipv6);
     });
   }
 
-  it('serves node ports everywhere when the Node names no address to be the primary one', () => {
-    const unknown = nodeView({ interfaces });
-    expect(nodeInputs(unknown, 'IPv4', settings({ nodePortAddresses: ['primary'] })).nodePortAddresses).to.deep.equal(
-      everyIPv4,
-    );
+  it('serves node ports nowhere when the Node names no address to be the primary one; kube-proxy everywhere', () => {
+    const served = (behaviour: 'documented' | 'kube-proxy') =>
+      nodeInputs(nodeView({ interfaces }), 'IPv4', settings({ behaviour, nodePortAddresses: ['primary'] }))
+        .nodePortAddresses;
+    expect([served('documented'), served('kube-proxy')]).to.deep.equal([[], everyIPv4]);
+  });
+
+  it('knows the addresses of other nodes, unless it is to do as kube-proxy', () => {
+    const view = nodeView({ otherNodeAddresses: new Set([ip('192.168.0.11')]) });
+    const known = (behaviour: 'documented' | 'kube-proxy') => [
+      ...nodeInputs(view, 'IPv4', settings({ behaviour })).otherNodeAddresses,
+    ];
+    expect([known('documented'), known('kube-proxy')]).to.deep.equal([['192.168.0.11'], []]);
   });
 
   it('knows the addresses of every interface but the dummy one as its own', () => {

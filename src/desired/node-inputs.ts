@@ -1,9 +1,10 @@
 import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
 import type { NodeView } from '../model/node-view.ts';
-import { type Cidr, cidrContains, cidrFamily, hostCidr, prefixLength } from '../net/cidr.ts';
+import { type Cidr, cidrFamily, hostCidr, prefixLength } from '../net/cidr.ts';
 import type { Family } from '../net/family.ts';
 import { familyOf, type IpAddress, isLinkLocal, isLoopback } from '../net/ip-address.ts';
 import type { NodePlace } from '../topology/choose-endpoints.ts';
+import { documentedNodePortAddresses, interfaceAddresses, kubeProxyNodePortAddresses } from './node-port-addresses.ts';
 import type { DetectLocal, ProxySettings } from './settings.ts';
 
 /** What the wanted state of one family takes from the node. While it is the same, nothing is computed anew because of the node. */
@@ -15,6 +16,8 @@ export interface NodeInputs {
   readonly ownAddresses: readonly IpAddress[];
   /** The node's main address; decides whether source ranges take in the node itself. */
   readonly primaryAddress: IpAddress | undefined;
+  /** Addresses that belong to other nodes; empty under the behaviour of kube-proxy, which does not ask. */
+  readonly otherNodeAddresses: ReadonlySet<IpAddress>;
   /** `undefined`: traffic of this cluster's Pods cannot be told from other traffic. */
   readonly detector: LocalDetector | undefined;
 }
@@ -27,39 +30,21 @@ export function nodeInputs(node: NodeView, family: Family, settings: ProxySettin
   const ownAddresses = interfaceAddresses(node, family, (name) => name !== DUMMY_INTERFACE).filter(isUsable);
   const nodeAddress = node.addresses.find((address) => familyOf(address) === family);
   const primary = nodeAddress === undefined ? [] : [hostCidr(nodeAddress)];
+  const served = settings.behaviour === 'documented' ? documentedNodePortAddresses : kubeProxyNodePortAddresses;
   const configured = settings.nodePortAddresses.flatMap((range) => (range === 'primary' ? primary : [range]));
+  const ranges = configured.filter((range) => cidrFamily(range) === family);
+  const everywhere = settings.nodePortAddresses.length === 0 || ranges.some((range) => prefixLength(range) === 0);
   return {
     place: { name: node.name, zone: node.zone },
-    nodePortAddresses: nodePortAddresses(node, family, configured, ownAddresses),
+    nodePortAddresses: served({ node, family, ranges, everywhere, ownAddresses }),
     ownAddresses,
     primaryAddress: nodeAddress ?? ownAddresses[0],
+    otherNodeAddresses: settings.behaviour === 'documented' ? node.otherNodeAddresses : NO_ADDRESSES,
     detector: detectorOf(settings.detectLocal, node, family),
   };
 }
 
-/**
- * Every own address when nothing of the family is configured or a range of all addresses is; else the addresses of all interfaces
- * inside one of the ranges. IPv4 link-local addresses count.
- *
- * Source: kubernetes/kubernetes pkg/proxy/util/nodeport_addresses.go, pkg/proxy/ipvs/netlink_linux.go
- */
-function nodePortAddresses(
-  node: NodeView,
-  family: Family,
-  configured: readonly Cidr[],
-  ownAddresses: readonly IpAddress[],
-): readonly IpAddress[] {
-  const ranges = configured.filter((range) => cidrFamily(range) === family);
-  if (ranges.length === 0 || ranges.some((range) => prefixLength(range) === 0)) return ownAddresses;
-  const all = interfaceAddresses(node, family, () => true).filter((address) => !isLoopback(address));
-  return all.filter((address) => ranges.some((range) => cidrContains(range, address)));
-}
-
-function interfaceAddresses(node: NodeView, family: Family, wanted: (name: string) => boolean): readonly IpAddress[] {
-  const lists = [...node.interfaces].filter(([name]) => wanted(name)).map(([, list]) => list);
-  const addresses = lists.flatMap((list) => list.map(({ address }) => address));
-  return [...new Set(addresses.filter((address) => familyOf(address) === family))];
-}
+const NO_ADDRESSES: ReadonlySet<never> = new Set<never>();
 
 function isUsable(address: IpAddress): boolean {
   return !isLoopback(address) && (familyOf(address) === 'IPv4' || !isLinkLocal(address));

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { cidr, ip, port } from '../../test/builders/net.ts';
-import { SET_DEFINITIONS, type SetId, setName } from '../kernel/ipset/definitions.ts';
+import { KUBE_PROXY_SETS, SET_DEFINITIONS, type SetId, setName } from '../kernel/ipset/definitions.ts';
 import type { Family } from '../net/family.ts';
-import { type RuleInputs, wantedTables } from './rules.ts';
+import type { RuleInputs } from './rule-parts.ts';
+import { wantedTables } from './rules.ts';
 
 const EVERY_SET = new Set(SET_DEFINITIONS.map(({ id }) => id));
 
@@ -188,12 +189,114 @@ describe('desired/rules', () => {
     ]);
   });
 
-  it('uses no set that is not there, and every set that is', () => {
-    for (const family of ['IPv4', 'IPv6'] as const) {
-      const text = JSON.stringify(chainsOf(family));
-      const used = new Set([...text.matchAll(/--match-set (\S+)/g)].map(([, name]) => name));
-      expect([...used].sort()).to.deep.equal(SET_DEFINITIONS.map(({ id }) => setName(id, family)).sort());
-    }
+  for (const [behaviour, definitions] of [
+    ['kube-proxy', KUBE_PROXY_SETS],
+    ['documented', SET_DEFINITIONS],
+  ] as const) {
+    it(`uses no set that is not there, and every set that is, under behaviour ${behaviour}`, () => {
+      for (const family of ['IPv4', 'IPv6'] as const) {
+        const text = JSON.stringify(chainsOf(family, { behaviour }));
+        const used = new Set([...text.matchAll(/--match-set (\S+)/g)].map(([, name]) => name));
+        expect([...used].sort()).to.deep.equal(definitions.map(({ id }) => setName(id, family)).sort());
+      }
+    });
+  }
+
+  describe('under behaviour documented', () => {
+    const documented = chainsOf('IPv4', { behaviour: 'documented' });
+    const added = (table: 'nat' | 'filter', chain: string, rules = documented) =>
+      rules[table][chain]?.filter((rule) => !(chainsOf('IPv4')[table][chain] ?? []).includes(rule));
+
+    it('masquerades the node at addresses under policy Local, whose clients outside keep theirs', () => {
+      const fromNode = (text: string, set: string, directions: string) =>
+        `-m comment --comment "${text}" -m set --match-set ${set} ${directions} -m addrtype --src-type LOCAL -j KUBE-MARK-MASQ`;
+      const nodePort = (protocol: string) => `Kubernetes nodeport ${protocol} port with externalTrafficPolicy=local`;
+      expect(added('nat', 'KUBE-LOAD-BALANCER')).to.deep.equal([
+        fromNode(
+          'Kubernetes service load balancer ip + port with externalTrafficPolicy=local',
+          'KUBE-LOAD-BALANCER-LOCAL',
+          'dst,dst',
+        ),
+      ]);
+      expect(added('nat', 'KUBE-SERVICES')).to.deep.equal([
+        fromNode(
+          'Kubernetes service external ip + port with externalTrafficPolicy=local',
+          'KUBE-EXTERNAL-IP-LOCAL',
+          'dst,dst',
+        ),
+      ]);
+      expect(added('nat', 'KUBE-NODE-PORT')).to.deep.equal([
+        `-p tcp ${fromNode(nodePort('TCP'), 'KUBE-NODE-PORT-LOCAL-TCP', 'dst')}`,
+        `-p udp ${fromNode(nodePort('UDP'), 'KUBE-NODE-PORT-LOCAL-UDP', 'dst')}`,
+        `-p sctp ${fromNode(`${nodePort('SCTP')} with type \\'hash ip:port\\'`, 'KUBE-NODE-PORT-LOCAL-SCTP-HASH', 'dst,dst')}`,
+      ]);
+    });
+
+    it('marks before it returns or accepts', () => {
+      for (const chain of ['KUBE-LOAD-BALANCER', 'KUBE-SERVICES', 'KUBE-NODE-PORT']) {
+        const rules = documented.nat[chain] ?? [];
+        for (const rule of added('nat', chain) ?? []) {
+          const [, set = ''] = /--match-set (\S+)/.exec(rule) ?? [];
+          const first = rules.find((each) => each.includes(`--match-set ${set} `));
+          expect(first).to.equal(rule);
+        }
+      }
+    });
+
+    const outside =
+      '-m comment --comment "Kubernetes external ip + port with externalTrafficPolicy=local and no local endpoint"';
+    const inside =
+      '-m comment --comment "Kubernetes service cluster ip + port with internalTrafficPolicy=local and no local endpoint"';
+    const dropInside = `${inside} -m set --match-set KUBE-CLUSTER-IP-NO-LOCAL dst,dst -m conntrack --ctstate NEW -j DROP`;
+    const dropOutside = `${outside} -m set --match-set KUBE-EXTERNAL-NO-LOCAL dst,dst -m addrtype ! --src-type LOCAL -m conntrack --ctstate NEW -j DROP`;
+
+    it('drops new connections where policy Local finds no local endpoint: of all inside, of others than Pods and the node outside', () => {
+      expect(added('filter', 'KUBE-PROXY-FIREWALL')).to.deep.equal([dropInside, `! -s 10.180.0.0/16 ${dropOutside}`]);
+      const byBridge = chainsOf('IPv4', { behaviour: 'documented', detector: { kind: 'interface', name: 'cni0' } });
+      expect(added('filter', 'KUBE-PROXY-FIREWALL', byBridge)).to.deep.equal([dropInside, `! -i cni0 ${dropOutside}`]);
+    });
+
+    it('drops nobody outside where Pods cannot be told from others', () => {
+      const blind = chainsOf('IPv4', { behaviour: 'documented', detector: undefined });
+      expect(added('filter', 'KUBE-PROXY-FIREWALL', blind)).to.deep.equal([dropInside]);
+    });
+
+    it('lets echo requests to bound addresses through, in the words of each family', () => {
+      expect(added('filter', 'KUBE-IPVS-FILTER')).to.deep.equal(['-p icmp -m icmp --icmp-type 8 -j RETURN']);
+      expect(documented.filter['KUBE-IPVS-FILTER']?.at(-2)).to.equal('-p icmp -m icmp --icmp-type 8 -j RETURN');
+      const ipv6 = chainsOf('IPv6', { behaviour: 'documented' }).filter['KUBE-IPVS-FILTER'];
+      expect(ipv6?.at(-2)).to.equal('-p ipv6-icmp -m icmp6 --icmpv6-type 128 -j RETURN');
+    });
+
+    it('accepts what is served at the end of INPUT, after the rules of others', () => {
+      expect(documented.filter['KUBE-IPVS-ACCEPT']).to.deep.equal([
+        '-m set --match-set KUBE-LOAD-BALANCER dst,dst -j ACCEPT',
+        '-m set --match-set KUBE-CLUSTER-IP dst,dst -j ACCEPT',
+        '-m set --match-set KUBE-EXTERNAL-IP dst,dst -j ACCEPT',
+        '-m set --match-set KUBE-EXTERNAL-IP-LOCAL dst,dst -j ACCEPT',
+        '-p tcp -m set --match-set KUBE-NODE-PORT-IP dst -m set --match-set KUBE-NODE-PORT-TCP dst -j ACCEPT',
+        '-p udp -m set --match-set KUBE-NODE-PORT-IP dst -m set --match-set KUBE-NODE-PORT-UDP dst -j ACCEPT',
+        '-p sctp -m set --match-set KUBE-NODE-PORT-SCTP-HASH dst,dst -j ACCEPT',
+      ]);
+      const { jumps, obsolete } = wantedTables(inputsFor('IPv4', { behaviour: 'documented' })).filter;
+      expect(jumps.filter(({ place }) => place === 'last')).to.deep.equal([
+        {
+          from: 'INPUT',
+          rule: '-m comment --comment "kubernetes ipvs service ports" -j KUBE-IPVS-ACCEPT',
+          place: 'last',
+        },
+      ]);
+      expect(obsolete).to.deep.equal([]);
+    });
+
+    it('is undone by the behaviour of kube-proxy', () => {
+      const { chains, jumps, obsolete } = wantedTables(inputsFor('IPv4', {})).filter;
+      expect([chains.has('KUBE-IPVS-ACCEPT'), jumps.every(({ place }) => place === 'first')]).to.deep.equal([
+        false,
+        true,
+      ]);
+      expect(obsolete).to.deep.equal(['KUBE-IPVS-ACCEPT']);
+    });
   });
 });
 
@@ -208,6 +311,7 @@ function closed(
 function inputsFor(family: Family, given: Partial<RuleInputs>): RuleInputs {
   return {
     family,
+    behaviour: 'kube-proxy',
     filled: EVERY_SET,
     mark: 0x4000,
     masqueradeAll: false,

@@ -12,13 +12,13 @@ describe('desired/service-part', () => {
   const local = endpoint({ address: ip('10.180.0.1'), local: true });
   const vip = ip('203.0.113.9');
   const part = (given: Partial<ServicePort>, endpoints: readonly Endpoint[] = [], inputs = node) =>
-    servicePart(servicePort(given), endpoints, inputs, 'rr');
+    servicePart(servicePort(given), endpoints, inputs, settings({ behaviour: 'kube-proxy' }));
   /** Real servers by the address of their virtual server. */
   const backends = (given: Partial<ServicePort>, endpoints: readonly Endpoint[]) =>
     Object.fromEntries(part(given, endpoints).servers.map((each) => [each.address, [...each.realServers.keys()]]));
 
   it('makes a virtual server with a real server for each chosen endpoint, weight 1 and masqueraded', () => {
-    const affine = servicePart(servicePort({ affinitySeconds: 600 }), [remote], node, 'mh');
+    const affine = servicePart(servicePort({ affinitySeconds: 600 }), [remote], node, settings({ scheduler: 'mh' }));
     expect(affine.servers).to.deep.equal([
       {
         protocol: 'TCP',
@@ -153,6 +153,79 @@ describe('desired/service-part', () => {
     it('shut a node out whose address is not known', () => {
       const nowhere = nodeInputs(nodeView({ interfaces: {} }), 'IPv4', settings());
       expect(part(restricted(['0.0.0.0/1']), [], nowhere).closedToNode).to.deep.equal([vip]);
+    });
+  });
+
+  describe('under behaviour documented', () => {
+    const own = (given: Partial<ServicePort>, endpoints: readonly Endpoint[] = [], inputs = node) =>
+      servicePart(servicePort(given), endpoints, inputs, settings());
+    const outside = { externalIPs: [ip('203.0.113.1')], loadBalancerVIPs: [vip], nodePort: port(30080) };
+    const noLocal = (given: Partial<ServicePort>, endpoints: readonly Endpoint[]) =>
+      own({ ...outside, ...given }, endpoints).entries.filter(([set]) => set.endsWith('NO-LOCAL'));
+    const everyOutside = [
+      ['EXTERNAL-NO-LOCAL', '203.0.113.1,tcp:80'],
+      ['EXTERNAL-NO-LOCAL', '203.0.113.9,tcp:80'],
+      ['EXTERNAL-NO-LOCAL', '192.168.0.10,tcp:30080'],
+    ];
+    const inside = ['CLUSTER-IP-NO-LOCAL', '172.20.1.1,tcp:80'];
+    const lacking: readonly (readonly [string, Partial<ServicePort>, readonly Endpoint[], unknown])[] = [
+      ['every outside address under external policy Local', { externalPolicyLocal: true }, [remote], everyOutside],
+      ['the cluster address under internal policy Local', { internalPolicyLocal: true }, [remote], [inside]],
+      ['all of them under both', both, [remote], [inside, ...everyOutside]],
+      ['none while there is a local endpoint', both, [local, remote], []],
+      [
+        'none while a local endpoint serves and terminates',
+        both,
+        [endpoint({ local: true, ready: false, terminating: true }), remote],
+        [],
+      ],
+      ['none while no endpoint is usable anywhere, as the kernel refuses then', both, [], []],
+      ['none under policy Cluster', {}, [remote], []],
+    ];
+    for (const [name, given, endpoints, expected] of lacking) {
+      it(`tells the rules what lacks a local endpoint: ${name}`, () =>
+        expect(noLocal(given, endpoints)).to.deep.equal(expected));
+    }
+
+    it('serves the cluster address under internal policy Local by local endpoints alone, node port or not', () => {
+      const { servers } = own({ ...outside, internalPolicyLocal: true }, [remote]);
+      const reals = Object.fromEntries(servers.map((each) => [each.address, [...each.realServers.keys()]]));
+      expect([reals['172.20.1.1'], reals['192.168.0.10']]).to.deep.equal([[], ['10.180.1.1:8080']]);
+    });
+
+    it('tells the rules on which addresses node ports are served', () => {
+      const addresses = (given: Partial<ServicePort>) => own(given).entries.filter(([set]) => set === 'NODE-PORT-IP');
+      expect(addresses(outside)).to.deep.equal([['NODE-PORT-IP', '192.168.0.10']]);
+      expect(addresses({})).to.deep.equal([]);
+    });
+
+    it('closes load-balancer addresses of a family whose Service restricts its sources otherwise', () => {
+      const { entries, closedToNode } = own({ ...outside, restrictedElsewhere: true });
+      expect(entries.filter(([set]) => /-(FW|SOURCE-IP|SOURCE-CIDR)$/.test(set))).to.deep.equal([
+        ['LOAD-BALANCER-FW', '203.0.113.9,tcp:80'],
+      ]);
+      expect(closedToNode).to.deep.equal([vip]);
+      expect(part({ ...outside, restrictedElsewhere: true }).closedToNode).to.deep.equal([]);
+    });
+
+    it('leaves addresses of other nodes to them, and says so', () => {
+      const others = new Set([ip('203.0.113.1'), vip]);
+      const view = nodeView({ addresses: [ip('192.168.0.10')], otherNodeAddresses: others });
+      const found = own(outside, [remote], nodeInputs(view, 'IPv4', settings()));
+      expect(found.servers.map(({ address }) => address)).to.deep.equal(['172.20.1.1', '192.168.0.10']);
+      expect(found.bound).to.deep.equal(['172.20.1.1']);
+      expect(JSON.stringify(found.entries)).to.not.include('203.0.113');
+      const message = 'belongs to another node; it is served on that node only';
+      expect(found.problems).to.deep.equal([
+        { object: 'Service shop/cart', field: 'spec.externalIPs', message: `203.0.113.1 ${message}` },
+        { object: 'Service shop/cart', field: 'status.loadBalancer.ingress', message: `203.0.113.9 ${message}` },
+      ]);
+    });
+
+    it('lets the health check port through though the node port has no address to be served on', () => {
+      const nowhere = nodeInputs(nodeView({ interfaces: {} }), 'IPv4', settings());
+      const { entries } = own({ ...outside, healthCheckNodePort: port(32000) }, [], nowhere);
+      expect(entries).to.deep.include(['HEALTH-CHECK-NODE-PORT', '32000']);
     });
   });
 

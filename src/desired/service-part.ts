@@ -1,13 +1,16 @@
-import { addressPortEntry, addressPortSourceEntry, portEntry } from '../kernel/ipset/state.ts';
-import { type RealServer, type RealServerKey, realServerKey, type VirtualServer } from '../kernel/ipvs/state.ts';
+import { addressEntry, addressPortEntry, addressPortSourceEntry, portEntry } from '../kernel/ipset/state.ts';
+import { realServerKey, type VirtualServer } from '../kernel/ipvs/state.ts';
 import type { Endpoint } from '../model/endpoint.ts';
+import type { Problem } from '../model/problem.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import { cidrContains } from '../net/cidr.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { type ChosenEndpoints, chooseEndpoints } from '../topology/choose-endpoints.ts';
 import { type Frontend, frontends, type PartEntry } from './frontends.ts';
 import type { NodeInputs } from './node-inputs.ts';
+import { realServersFor } from './real-servers.ts';
 import { schedulerFlags } from './scheduler-flags.ts';
+import type { ProxySettings } from './settings.ts';
 
 /** What one service port adds to the wanted state of its family. */
 export interface ServicePart {
@@ -21,6 +24,8 @@ export interface ServicePart {
   readonly closedToNode: readonly IpAddress[];
   /** Policies under which the port has usable endpoints in the cluster, but none on this node. */
   readonly withoutLocal: readonly ('internal' | 'external')[];
+  /** Addresses that cannot be served on this node. */
+  readonly problems: readonly Problem[];
 }
 
 /** Never fails: a service port that can be partly served is partly served. */
@@ -28,25 +33,28 @@ export function servicePart(
   port: ServicePort,
   endpoints: readonly Endpoint[],
   node: NodeInputs,
-  scheduler: string,
+  settings: ProxySettings,
 ): ServicePart {
   const chosen = chooseEndpoints(endpoints, port, node.place);
   const fronts = frontends(port, node);
-  const ranges = port.loadBalancerSourceRanges.length > 0 ? fronts.filter(isLoadBalancer) : [];
-  const closedToNode = ranges.filter(() => !nodeIsInRanges(port, node)).map(({ address }) => address);
+  const restricted = isRestricted(port, settings) ? fronts.filter(isLoadBalancer) : [];
+  const closedToNode = restricted.filter(() => !nodeIsInRanges(port, node)).map(({ address }) => address);
+  const documented = settings.behaviour === 'documented';
   return {
     port,
     endpoints,
-    servers: fronts.map((front) => virtualServer(front, port, realServersFor(front, chosen), scheduler)),
+    servers: fronts.map((front) => virtualServer(front, port, { all: endpoints, chosen }, settings)),
     entries: [
       ...endpoints.filter(({ local }) => local).map((endpoint) => loopBackEntry(endpoint, port)),
       ...fronts.flatMap(({ entries }) => entries),
-      ...ranges.flatMap(({ address }) => sourceRangeEntries(address, port, node)),
-      ...healthCheckEntries(port, node),
+      ...restricted.flatMap(({ address }) => sourceRangeEntries(address, port, node)),
+      ...(documented ? documentedEntries(fronts, port, chosen) : []),
+      ...healthCheckEntries(port, node, settings),
     ],
     bound: fronts.filter(({ bind }) => bind).map(({ address }) => address),
     closedToNode,
     withoutLocal: policiesWithoutLocal(port, chosen),
+    problems: addressesOfOtherNodes(port, node),
   };
 }
 
@@ -54,31 +62,27 @@ function isLoadBalancer(front: Frontend): boolean {
   return front.kind === 'load-balancer';
 }
 
-/** Under policy Local without a usable local endpoint all cluster endpoints stand in, if the port has any such list. */
-function realServersFor(front: Frontend, chosen: ChosenEndpoints): readonly Endpoint[] {
-  const local = front.policyLocal ? (chosen.local ?? []) : [];
-  return local.length > 0 ? local : (chosen.cluster ?? []);
+/** kube-proxy looks at the ranges of the family alone. */
+function isRestricted(port: ServicePort, { behaviour }: ProxySettings): boolean {
+  return port.loadBalancerSourceRanges.length > 0 || (behaviour === 'documented' && port.restrictedElsewhere);
 }
 
 function virtualServer(
   front: Frontend,
   port: ServicePort,
-  endpoints: readonly Endpoint[],
-  scheduler: string,
+  endpoints: { readonly all: readonly Endpoint[]; readonly chosen: ChosenEndpoints },
+  settings: ProxySettings,
 ): VirtualServer {
+  const reals = realServersFor(front, endpoints.chosen, endpoints.all, settings);
   return {
     protocol: port.protocol,
     address: front.address,
     port: front.port,
-    scheduler,
-    schedulerFlags: schedulerFlags(scheduler),
+    scheduler: settings.scheduler,
+    schedulerFlags: schedulerFlags(settings.scheduler, settings.schedulerFlags),
     persistenceSeconds: port.affinitySeconds,
-    realServers: new Map(endpoints.map(realServer)),
+    realServers: new Map(reals.map((real) => [realServerKey(real), real])),
   };
-}
-
-function realServer({ address, port }: Endpoint): [RealServerKey, RealServer] {
-  return [realServerKey({ address, port }), { address, port, forwarding: 'masquerade', weight: 1, connections: 0 }];
 }
 
 function loopBackEntry({ address, port }: Endpoint, { protocol }: ServicePort): PartEntry {
@@ -102,9 +106,22 @@ function nodeIsInRanges(port: ServicePort, { primaryAddress }: NodeInputs): bool
   );
 }
 
-/** A node port that has no address to be served on takes the health check port with it. */
-function healthCheckEntries(port: ServicePort, node: NodeInputs): readonly PartEntry[] {
-  const skipped = port.nodePort !== undefined && node.nodePortAddresses.length === 0;
+/** For rules that kube-proxy does not have. Where no endpoint is usable at all, the kernel refuses, and nothing needs to be dropped. */
+function documentedEntries(
+  fronts: readonly Frontend[],
+  port: ServicePort,
+  chosen: ChosenEndpoints,
+): readonly PartEntry[] {
+  const lacksLocal = chosen.hasAny && (chosen.local ?? []).length === 0;
+  return fronts.flatMap(({ kind, address, port: number, policyLocal, withoutLocal }): readonly PartEntry[] => [
+    ...(kind === 'node-port' ? [['NODE-PORT-IP', addressEntry(address)] as const] : []),
+    ...(policyLocal && lacksLocal ? [[withoutLocal, addressPortEntry(address, port.protocol, number)] as const] : []),
+  ]);
+}
+
+/** In kube-proxy a node port that has no address to be served on takes the health check port with it. */
+function healthCheckEntries(port: ServicePort, node: NodeInputs, { behaviour }: ProxySettings): readonly PartEntry[] {
+  const skipped = behaviour === 'kube-proxy' && port.nodePort !== undefined && node.nodePortAddresses.length === 0;
   if (port.healthCheckNodePort === undefined || skipped) return [];
   return [['HEALTH-CHECK-NODE-PORT', portEntry(port.healthCheckNodePort)]];
 }
@@ -114,5 +131,19 @@ function policiesWithoutLocal(port: ServicePort, chosen: ChosenEndpoints): reado
   return [
     ...(port.internalPolicyLocal ? (['internal'] as const) : []),
     ...(port.externalPolicyLocal ? (['external'] as const) : []),
+  ];
+}
+
+/** Binding such an address would cut this node off from that one. */
+function addressesOfOtherNodes(port: ServicePort, { otherNodeAddresses }: NodeInputs): readonly Problem[] {
+  const problem = (field: string) => (address: IpAddress) => ({
+    object: `Service ${port.service}`,
+    field,
+    message: `${address} belongs to another node; it is served on that node only`,
+  });
+  const foreign = (addresses: readonly IpAddress[]) => addresses.filter((address) => otherNodeAddresses.has(address));
+  return [
+    ...foreign(port.externalIPs).map(problem('spec.externalIPs')),
+    ...foreign(port.loadBalancerVIPs).map(problem('status.loadBalancer.ingress')),
   ];
 }

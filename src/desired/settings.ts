@@ -10,11 +10,25 @@ export type DetectLocal =
   | { readonly kind: 'bridge-interface'; readonly name: string }
   | { readonly kind: 'interface-name-prefix'; readonly prefix: string };
 
+/** Weights of real servers, 0–65535 each, as conditions of their endpoints ask for. */
+export interface ConditionWeights {
+  /** Ready and serving. */
+  readonly ready: number;
+  /** Ready by `publishNotReadyAddresses` only. */
+  readonly readyNotServing: number;
+  /** Not ready; 0 keeps connections and takes no new ones. */
+  readonly notReady: number;
+}
+
 /** The settings that decide what kernel state is wanted. */
 export interface ProxySettings {
   readonly behaviour: Behaviour;
   /** A scheduler's name as the kernel knows it, e.g. `rr`. */
   readonly scheduler: string;
+  /** As `ipvsadm -b` takes them, e.g. `sh-port`; `undefined` for those that kube-proxy gives the scheduler. */
+  readonly schedulerFlags: readonly string[] | undefined;
+  /** Weights by the condition of an endpoint; `undefined` gives every endpoint 1. */
+  readonly weights: ConditionWeights | undefined;
   readonly masqueradeAll: boolean;
   /** Bit of the packet mark that asks for masquerading, 0–31. */
   readonly masqueradeBit: number;

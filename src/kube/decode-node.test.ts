@@ -1,7 +1,28 @@
 import { expect } from 'chai';
-import { decodeNode } from './decode-node.ts';
+import { decodeNode, decodeOtherNode } from './decode-node.ts';
 
 describe('kube/decode-node', () => {
+  it('keeps of another Node its IP addresses only, as that Node itself would', () => {
+    const status = {
+      addresses: [
+        { type: 'ExternalIP', address: '203.0.113.5' },
+        { type: 'Hostname', address: '192.168.0.98' },
+        { type: 'InternalDNS', address: '192.168.0.99' },
+        { type: 'InternalIP', address: '192.168.0.11' },
+        { type: 'InternalIP', address: 'FD00:168::11' },
+      ],
+    };
+    const { value, problems } = decodeOtherNode({ metadata: { name: 'node-b' }, spec: { podCIDR: 'junk' }, status });
+    expect([value, problems]).to.deep.equal([['192.168.0.11', 'fd00:168::11', '203.0.113.5'], []]);
+  });
+
+  it('says nothing of what cannot be read of another Node', () => {
+    const junk = [{ type: 'InternalIP', address: 'node-b' }, 'text', { type: 'InternalIP', address: '192.168.0.11' }];
+    const decoded = [{ status: { addresses: junk } }, { status: { addresses: 'none' } }, {}, null].map(decodeOtherNode);
+    expect(decoded.map(({ value }) => value)).to.deep.equal([['192.168.0.11'], [], [], []]);
+    expect(decoded.flatMap(({ problems }) => problems)).to.deep.equal([]);
+  });
+
   it('keeps the name, zone, Pod ranges and addresses, internal ones first', () => {
     const { value, problems } = decodeNode({
       metadata: {

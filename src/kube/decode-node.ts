@@ -2,7 +2,7 @@ import type { ClusterNode } from '../model/node-view.ts';
 import type { Decoded } from '../model/problem.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { type IpAddress, parseIpAddress } from '../net/ip-address.ts';
-import { complain, list, readerFor, record, show, text } from './fields.ts';
+import { complain, type Json, list, type Reader, readerFor, record, show, text } from './fields.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
@@ -22,6 +22,24 @@ export function decodeNode(json: unknown): Decoded<ClusterNode> {
     return { problems: reader.problems };
   }
   const podCIDRs = list(reader, 'spec.podCIDRs', spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []));
+  const value: ClusterNode = {
+    name,
+    zone: text(record(metadata.labels)[ZONE_LABEL]) || undefined,
+    podCIDRs: podCIDRs.flatMap((entry, index) => {
+      const message = `${show(entry)} is not a CIDR; it is passed over`;
+      return parseCidr(String(entry)) ?? complain(reader, `spec.podCIDRs[${index}]`, message) ?? [];
+    }),
+    addresses: readAddresses(reader, status),
+  };
+  return { value: Object.freeze(value), problems: reader.problems };
+}
+
+/** Cuts a Node that we do not run on down to its addresses. What is wrong with such a Node is no problem of this one. */
+export function decodeOtherNode(json: unknown): Decoded<readonly IpAddress[]> {
+  return { value: readAddresses(readerFor(json, 'Node'), record(record(json).status)), problems: [] };
+}
+
+function readAddresses(reader: Reader, status: Json): readonly IpAddress[] {
   const addresses = list(reader, 'status.addresses', status.addresses).map(record);
   const ofType = (type: string): readonly IpAddress[] =>
     addresses.flatMap((entry, index) => {
@@ -31,14 +49,5 @@ export function decodeNode(json: unknown): Decoded<ClusterNode> {
         parseIpAddress(String(entry.address)) ?? complain(reader, `status.addresses[${index}].address`, message) ?? []
       );
     });
-  const value: ClusterNode = {
-    name,
-    zone: text(record(metadata.labels)[ZONE_LABEL]) || undefined,
-    podCIDRs: podCIDRs.flatMap((entry, index) => {
-      const message = `${show(entry)} is not a CIDR; it is passed over`;
-      return parseCidr(String(entry)) ?? complain(reader, `spec.podCIDRs[${index}]`, message) ?? [];
-    }),
-    addresses: [...ofType('InternalIP'), ...ofType('ExternalIP')],
-  };
-  return { value: Object.freeze(value), problems: reader.problems };
+  return [...ofType('InternalIP'), ...ofType('ExternalIP')];
 }

@@ -49,6 +49,7 @@ describe('kube/decode-service', () => {
       externalIPs: [],
       loadBalancerVIPs: [],
       loadBalancerSourceRanges: [],
+      hasUnusableSourceRange: false,
       healthCheckNodePort: undefined,
     });
     expect(Object.isFrozen(plain)).to.equal(true);
@@ -331,14 +332,14 @@ describe('kube/decode-service', () => {
       { loadBalancerSourceRanges: ['198.51.100.0/24', '10.0.0.0/33'] },
       'spec.loadBalancerSourceRanges[1]',
       '"10.0.0.0/33" is not a CIDR',
-      { loadBalancerSourceRanges: ['198.51.100.0/24'] },
+      { loadBalancerSourceRanges: ['198.51.100.0/24'], hasUnusableSourceRange: true },
     ],
     [
       'a range without a length',
       { loadBalancerSourceRanges: ['10.0.0.1'] },
       'spec.loadBalancerSourceRanges[0]',
       '"10.0.0.1" is not a CIDR',
-      {},
+      { hasUnusableSourceRange: true },
     ],
     [
       'an affinity time out of range',

@@ -34,7 +34,7 @@ export function decodeService(json: unknown): Decoded<Service> {
     externalTrafficPolicy: readPolicy(reader, spec, 'externalTrafficPolicy'),
     externalIPs: readAddresses(reader, 'spec.externalIPs', spec.externalIPs),
     loadBalancerVIPs: readVIPs(reader, status),
-    loadBalancerSourceRanges: readRanges(reader, spec),
+    ...readRanges(reader, spec),
     healthCheckNodePort: readNodePort(reader, 'spec.healthCheckNodePort', spec.healthCheckNodePort),
   };
   return { value: Object.freeze(value), problems: reader.problems };
@@ -149,13 +149,15 @@ function parseFrontend(value: unknown): IpAddress | undefined {
 
 const NO_FRONTEND = 'is not an IP address to dial';
 
-function readRanges(reader: Reader, spec: Json): readonly Cidr[] {
+function readRanges(reader: Reader, spec: Json): Pick<Service, 'loadBalancerSourceRanges' | 'hasUnusableSourceRange'> {
   const ranges = list(reader, 'spec.loadBalancerSourceRanges', spec.loadBalancerSourceRanges);
-  return ranges.flatMap((entry, index) => {
-    const message = `${show(entry)} is not a CIDR; it is passed over`;
+  const read = ranges.map((entry, index): Cidr | undefined => {
+    const message = `${show(entry)} is not a CIDR; nobody is allowed because of it`;
     const field = `spec.loadBalancerSourceRanges[${index}]`;
-    return parseCidr(String(entry).trim()) ?? complain(reader, field, message) ?? [];
+    return parseCidr(String(entry).trim()) ?? complain(reader, field, message);
   });
+  const usable = read.filter((range) => range !== undefined);
+  return { loadBalancerSourceRanges: usable, hasUnusableSourceRange: usable.length < read.length };
 }
 
 const DEFAULT_AFFINITY_SECONDS = 10800;

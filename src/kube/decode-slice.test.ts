@@ -194,6 +194,21 @@ describe('kube/decode-slice', () => {
     });
   }
 
+  const loopback: readonly (readonly [string, string])[] = [
+    ['IPv4', '127.0.0.1'],
+    ['IPv6', '::1'],
+  ];
+  for (const [addressType, address] of loopback) {
+    it(`R54: keeps an endpoint at ${address} and names its Service, as only the node itself reaches it`, () => {
+      const { value, problems } = decode({ addressType, endpoints: [{ addresses: [address] }] });
+      expect(value?.endpoints.map((endpoint) => endpoint.address)).to.deep.equal([address]);
+      const message = `${address}, an endpoint of Service shop/cart, is a loopback address: only the node itself reaches it`;
+      expect(problems).to.deep.equal([
+        { object: 'EndpointSlice shop/cart-1', field: 'endpoints[0].addresses[0]', message },
+      ]);
+    });
+  }
+
   it('leaves out a slice of host names without a word', () => {
     expect(decode({ addressType: 'FQDN', endpoints: [{ addresses: ['example.org'] }] })).to.deep.equal({
       problems: [],

@@ -1,11 +1,12 @@
 import type { EndpointSlice, SliceEndpoint, SlicePort } from '../model/endpoint-slice.ts';
-import { serviceName } from '../model/names.ts';
+import { type ServiceName, serviceName } from '../model/names.ts';
 import type { Decoded } from '../model/problem.ts';
 import type { Family } from '../net/family.ts';
 import {
   familyOf,
   type IpAddress,
   isLinkLocal,
+  isLoopback,
   isMulticastOrBroadcast,
   isUnspecified,
   parseIpAddress,
@@ -18,7 +19,7 @@ export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 
 /**
  * Cuts a discovery.k8s.io/v1 EndpointSlice down to what kernel state depends on. A port or endpoint that cannot be used is left out with
- * a problem. No value for a slice that is of no Service, or of addresses that are not IP addresses (type FQDN: without a problem).
+ * a problem; one at a loopback address is kept, with a problem. No value for a slice that is of no Service, or of addresses that are not IP addresses (type FQDN: without a problem).
  *
  * Source: kubernetes/kubernetes pkg/proxy/endpointslicecache.go
  */
@@ -37,19 +38,23 @@ function readSlice(reader: Reader, object: Json): EndpointSlice | undefined {
   if (addressType !== 'IPv4' && addressType !== 'IPv6') {
     return complain(reader, 'addressType', `${show(addressType)} is none of IPv4, IPv6, FQDN; the slice is left out`);
   }
-  const service = text(record(metadata.labels)[SERVICE_NAME_LABEL]);
-  if (!service) {
+  const label = text(record(metadata.labels)[SERVICE_NAME_LABEL]);
+  if (!label) {
     return complain(reader, `metadata.labels["${SERVICE_NAME_LABEL}"]`, 'is missing; the slice is of no Service');
   }
+  const service = serviceName(namespace, label);
   const ports = list(reader, 'ports', object.ports);
   const endpoints = list(reader, 'endpoints', object.endpoints);
   return {
     name: `${namespace}/${name}`,
-    service: serviceName(namespace, service),
+    service,
     family: addressType,
     ports: ports.flatMap((port, index) => readPort(reader, `ports[${index}]`, record(port)) ?? []),
     endpoints: endpoints.flatMap((endpoint, index) => {
-      return readEndpoint(reader, `endpoints[${index}]`, record(endpoint), addressType) ?? [];
+      const field = `endpoints[${index}]`;
+      const read = readEndpoint(reader, field, record(endpoint), addressType);
+      if (read && isLoopback(read.address)) warnOfLoopback(reader, field, service, read);
+      return read ?? [];
     }),
   };
 }
@@ -96,6 +101,16 @@ function readAddress(reader: Reader, field: string, entry: Json, family: Family)
     return complain(reader, `${field}.addresses[0]`, message);
   }
   return address;
+}
+
+/**
+ * IPVS does not take packets from elsewhere to a loopback address.
+ *
+ * Source: torvalds/linux net/netfilter/ipvs/ip_vs_xmit.c
+ */
+function warnOfLoopback(reader: Reader, field: string, service: ServiceName, { address }: SliceEndpoint): void {
+  const message = `${address}, an endpoint of Service ${service}, is a loopback address: only the node itself reaches it`;
+  complain(reader, `${field}.addresses[0]`, message);
 }
 
 function readNames(reader: Reader, field: string, value: unknown): readonly string[] {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nodeSelection, SERVICE_SELECTION, SLICE_SELECTION } from './selectors.ts';
+import { nodeSelection, otherNodesSelection, SERVICE_SELECTION, SLICE_SELECTION } from './selectors.ts';
 
 describe('kube/selectors', () => {
   const labelled = (labels: Readonly<Record<string, string>>, more: object = {}) => ({
@@ -19,6 +19,9 @@ describe('kube/selectors', () => {
       [undefined, 'metadata.name=node-a'],
     ]);
   });
+
+  it('asks for the other Nodes apart from the own one', () =>
+    expect(otherNodesSelection('node-a').fieldSelector).to.equal('metadata.name!=node-a'));
 
   const cases: readonly (readonly [string, { selects(json: unknown): boolean }, unknown, boolean])[] = [
     ['a plain Service', SERVICE_SELECTION, { spec: { clusterIP: '172.20.1.1' } }, true],
@@ -43,6 +46,8 @@ describe('kube/selectors', () => {
     ['the own Node', nodeSelection('node-a'), labelled({}), true],
     ['another Node', nodeSelection('node-b'), labelled({}), false],
     ['no object at all', nodeSelection('node-a'), null, false],
+    ['the own Node among the others', otherNodesSelection('node-a'), labelled({}), false],
+    ['another Node among the others', otherNodesSelection('node-b'), labelled({}), true],
   ];
   for (const [name, selection, json, selected] of cases) {
     it(`${selected ? 'selects' : 'passes over'} ${name}`, () => expect(selection.selects(json)).to.equal(selected));

@@ -35,6 +35,14 @@ export function nodeSelection(name: string): Selection {
   };
 }
 
+/** Every Node but the one we run on. */
+export function otherNodesSelection(name: string): Selection {
+  return {
+    fieldSelector: `metadata.name!=${name}`,
+    selects: (json) => !nodeSelection(name).selects(json),
+  };
+}
+
 function labels(json: unknown): object {
   return record(record(record(json).metadata).labels);
 }

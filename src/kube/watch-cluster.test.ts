@@ -5,11 +5,13 @@ import { type ClusterWatch, watchCluster } from './watch-cluster.ts';
 
 describe('kube/watch-cluster', () => {
   let transport: FakeTransport;
+  let clock: SteppedClock;
   let watch: ClusterWatch;
   let told: string[];
 
-  beforeEach(() => {
+  function begin(otherNodes: 'watched' | 'ignored'): void {
     transport = new FakeTransport();
+    clock = new SteppedClock();
     told = [];
     const change = (kind: string) => (previous?: { readonly name: string }, current?: { readonly name: string }) => {
       told.push(`${kind} ${previous?.name ?? '-'} → ${current?.name ?? '-'}`);
@@ -17,13 +19,15 @@ describe('kube/watch-cluster', () => {
     watch = watchCluster({
       transport,
       nodeName: 'node-a',
-      clock: new SteppedClock(),
+      otherNodes,
+      clock,
       random: () => 0.5,
       handler: {
         service: change('service'),
         slice: change('slice'),
         node: change('node'),
-        listed: () => told.push('listed'),
+        otherNode: (previous, current) => told.push(`other ${previous ?? '-'} → ${current ?? '-'}`),
+        listed: (late) => told.push(['listed', ...late].join(' without ')),
         problem: ({ object, field }) => told.push(`problem ${object} ${field}`),
         trouble: (resource, message, retryInMs) =>
           told.push(`trouble ${resource}: ${message}, again in ${retryInMs > 0}`),
@@ -31,7 +35,8 @@ describe('kube/watch-cluster', () => {
       },
     });
     watch.start();
-  });
+  }
+  beforeEach(() => begin('ignored'));
   afterEach(() => watch.stop());
 
   const meta = (name: string, more: object = {}) => ({
@@ -50,11 +55,14 @@ describe('kube/watch-cluster', () => {
     endpoints: [{ addresses: ['10.180.0.1'] }],
   };
 
-  /** The first request that is still open for a resource. */
-  async function request(resource: string, kind: 'list' | 'watch') {
+  /** The last request for a resource, by the end of its path; for `nodes` by its selector too. */
+  async function request(resource: string, kind: 'list' | 'watch', fieldSelector?: string) {
     await settle();
     const found = transport.calls.findLast(
-      ({ request: { path }, query }) => path.endsWith(resource) && 'watch' in query === (kind === 'watch'),
+      ({ request: { path }, query }) =>
+        path.endsWith(resource) &&
+        'watch' in query === (kind === 'watch') &&
+        (fieldSelector === undefined || query.fieldSelector === fieldSelector),
     );
     if (!found) throw new Error(`there is no request to ${kind} ${resource}`);
     return found;
@@ -119,5 +127,98 @@ describe('kube/watch-cluster', () => {
     await settle();
     await watch.stop();
     expect(transport.calls.map(({ aborted }) => aborted)).to.deep.equal([true, true, true]);
+  });
+
+  describe('with the other Nodes', () => {
+    const node = (name: string, version: string, ...addresses: readonly string[]) => ({
+      metadata: { name, uid: name, resourceVersion: version },
+      status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
+    });
+    const forbidden = { kind: 'refused', status: 403, reason: 'Forbidden', message: 'no' } as const;
+    const others = (kind: 'list' | 'watch') => request('nodes', kind, 'metadata.name!=node-a');
+    const tellings = (start: string) => told.filter((line) => line.startsWith(start));
+
+    /** Answers the three lists that are always needed. */
+    async function answerNeeded(): Promise<void> {
+      await (await request('services', 'list')).answer(list());
+      await (await request('endpointslices', 'list')).answer(list());
+      await (await request('nodes', 'list', 'metadata.name=node-a')).answer(list(node('node-a', '5', '192.168.0.10')));
+    }
+
+    beforeEach(async () => {
+      await watch.stop();
+      begin('watched');
+    });
+
+    it('asks for them by a request of their own', async () => {
+      await settle();
+      expect(transport.calls).to.have.lengthOf(4);
+      expect(Object.keys((await others('list')).query)).to.not.include('labelSelector');
+    });
+
+    it('tells of their addresses as they come, change and go', async () => {
+      await (await others('list')).answer(list(node('node-b', '5', '192.168.0.11'), node('node-c', '6')));
+      const events = (await others('watch')).open();
+      events.event('MODIFIED', node('node-b', '10', '192.168.0.12'));
+      events.event('ADDED', node('node-d', '11', '192.168.0.13'));
+      events.event('DELETED', node('node-b', '12', '192.168.0.12'));
+      expect(told).to.deep.equal([
+        'other - → 192.168.0.11',
+        'other - → ',
+        'other 192.168.0.11 → 192.168.0.12',
+        'other - → 192.168.0.13',
+        'other 192.168.0.12 → -',
+      ]);
+    });
+
+    it('waits for them before it tells that everything is listed', async () => {
+      await answerNeeded();
+      expect(tellings('listed')).to.deep.equal([]);
+      await (await others('list')).answer(list(node('node-b', '5', '192.168.0.11')));
+      expect(told.slice(-2)).to.deep.equal(['other - → 192.168.0.11', 'listed']);
+    });
+
+    it('waits for them 10 seconds at most once the rest is there, tells that they are late, and of them when they come', async () => {
+      await clock.advance(20_000);
+      await answerNeeded();
+      await clock.advance(9_999);
+      expect(tellings('listed')).to.deep.equal([]);
+      await clock.advance(1);
+      expect(tellings('listed')).to.deep.equal(['listed without other nodes']);
+      await (await others('list')).answer(list(node('node-b', '5', '192.168.0.11')));
+      expect(told.at(-1)).to.equal('other - → 192.168.0.11');
+      expect(tellings('listed')).to.have.lengthOf(1);
+    });
+
+    it('does without them, and asks again and again, where they are forbidden', async () => {
+      await answerNeeded();
+      await (await others('list')).fail(forbidden);
+      expect(told.at(-1)).to.match(/^trouble other nodes: .*403.*, again in true$/);
+      for (let attempt = 0; attempt < 4; attempt += 1) {
+        await clock.advance(15_000);
+        await (await others('list')).fail(forbidden);
+      }
+      expect(tellings('trouble other')).to.have.lengthOf(1);
+      expect(tellings('listed')).to.deep.equal(['listed without other nodes']);
+      await clock.advance(15_000);
+      await (await others('list')).answer(list(node('node-b', '5', '192.168.0.11')));
+      expect(told.slice(-2)).to.deep.equal(['recovered other nodes', 'other - → 192.168.0.11']);
+    });
+
+    it('forgets none of them when they are forbidden later', async () => {
+      await (await others('list')).answer(list(node('node-b', '5', '192.168.0.11')));
+      await (await others('watch')).fail(forbidden);
+      await clock.advance(15_000);
+      await (await others('watch')).fail(forbidden);
+      expect(tellings('other')).to.deep.equal(['other - → 192.168.0.11']);
+      expect(tellings('trouble other')).to.have.lengthOf(1);
+    });
+
+    it('tells nothing any more once it is stopped while it waits for them', async () => {
+      await answerNeeded();
+      await watch.stop();
+      await clock.advance(60_000);
+      expect(tellings('listed')).to.deep.equal([]);
+    });
   });
 });

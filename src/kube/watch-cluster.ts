@@ -2,22 +2,26 @@ import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { ClusterNode } from '../model/node-view.ts';
 import type { Decoded, Problem } from '../model/problem.ts';
 import type { Service } from '../model/service.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import type { Clock } from '../queue/clock.ts';
 import { type ApiError, describeApiError } from './client-errors.ts';
 import type { ApiTransport } from './client-transport.ts';
-import { decodeNode } from './decode-node.ts';
+import { decodeNode, decodeOtherNode } from './decode-node.ts';
 import { decodeService } from './decode-service.ts';
 import { decodeEndpointSlice } from './decode-slice.ts';
+import { awaitFirstLists } from './first-lists.ts';
 import { ListWatch, type WatchedResource } from './list-watch.ts';
-import { nodeSelection, SERVICE_SELECTION, type Selection, SLICE_SELECTION } from './selectors.ts';
+import { nodeSelection, otherNodesSelection, SERVICE_SELECTION, type Selection, SLICE_SELECTION } from './selectors.ts';
 
 /** Who is told what happens in the cluster. Of a change, `previous` is absent for what is new, `current` for what has gone. */
 export interface ClusterHandler {
   service(previous: Service | undefined, current: Service | undefined): void;
   slice(previous: EndpointSlice | undefined, current: EndpointSlice | undefined): void;
   node(previous: ClusterNode | undefined, current: ClusterNode | undefined): void;
-  /** Once, when every resource has been listed completely. */
-  listed(): void;
+  /** The addresses of one other Node. Also called when something else of that Node changed, so both may be the same. */
+  otherNode(previous: readonly IpAddress[] | undefined, current: readonly IpAddress[] | undefined): void;
+  /** Once, when every resource has been listed completely, but for those that are `late`: they are not waited for any longer. */
+  listed(late: readonly string[]): void;
   problem(problem: Problem): void;
   /** Requests for a resource began to fail, or fail in another way than before. */
   trouble(resource: string, message: string, retryInMs: number): void;
@@ -27,6 +31,8 @@ export interface ClusterHandler {
 export interface ClusterWatchOptions {
   readonly transport: ApiTransport;
   readonly nodeName: string;
+  /** Whether it matters which addresses other Nodes have; that costs an event for every sign of life of each of them. */
+  readonly otherNodes: 'watched' | 'ignored';
   readonly handler: ClusterHandler;
   readonly clock: Clock;
   /** A number from 0 up to 1. */
@@ -38,9 +44,21 @@ export interface ClusterWatch {
   stop(): Promise<void>;
 }
 
-/** Watches Services, EndpointSlices and the own Node. */
-export function watchCluster({ nodeName, handler, ...options }: ClusterWatchOptions): ClusterWatch {
-  let unlisted = 3;
+/** What the other Nodes are called where a resource is named. */
+export const OTHER_NODES = 'other nodes';
+
+/** How long the first pass is held back for the addresses of other Nodes. */
+const OTHER_NODES_PATIENCE_MS = 10_000;
+
+/** Watches Services, EndpointSlices and the own Node; the other Nodes by a watch of their own, so that nothing else depends on it. */
+export function watchCluster({ nodeName, otherNodes, handler, ...options }: ClusterWatchOptions): ClusterWatch {
+  const firstLists = awaitFirstLists({
+    clock: options.clock,
+    needed: ['services', 'endpointslices', 'nodes'],
+    wished: otherNodes === 'watched' ? [OTHER_NODES] : [],
+    patienceMs: OTHER_NODES_PATIENCE_MS,
+    done: (late) => handler.listed(late),
+  });
   const watch = <T>(
     name: string,
     path: string,
@@ -55,15 +73,12 @@ export function watchCluster({ nodeName, handler, ...options }: ClusterWatchOpti
       handler: {
         changed,
         problem: (problem) => handler.problem(problem),
-        listed: () => {
-          unlisted -= 1;
-          if (unlisted === 0) handler.listed();
-        },
+        listed: () => firstLists.listed(name),
         trouble: (error: ApiError, retryInMs: number) => handler.trouble(name, describeApiError(error), retryInMs),
         recovered: () => handler.recovered(name),
       },
     });
-  const watches = [
+  const watches: ClusterWatch[] = [
     watch('services', '/api/v1/services', SERVICE_SELECTION, decodeService, (previous, current) =>
       handler.service(previous, current),
     ),
@@ -78,11 +93,20 @@ export function watchCluster({ nodeName, handler, ...options }: ClusterWatchOpti
       handler.node(previous, current),
     ),
   ];
+  if (otherNodes === 'watched') {
+    const selection = otherNodesSelection(nodeName);
+    watches.push(
+      watch(OTHER_NODES, '/api/v1/nodes', selection, decodeOtherNode, (previous, current) =>
+        handler.otherNode(previous, current),
+      ),
+    );
+  }
   return {
     start: () => {
       for (const each of watches) each.start();
     },
     stop: async () => {
+      firstLists.stop();
       await Promise.all(watches.map((each) => each.stop()));
     },
   };

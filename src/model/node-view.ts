@@ -20,5 +20,7 @@ export interface NodeView {
   readonly zone: string | undefined;
   readonly podCIDRs: readonly Cidr[];
   readonly addresses: readonly IpAddress[];
+  /** What the API says of all other nodes; the same object as long as nothing of it changes. */
+  readonly otherNodeAddresses: ReadonlySet<IpAddress>;
   readonly interfaces: InterfaceAddresses;
 }

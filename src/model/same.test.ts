@@ -13,6 +13,8 @@ describe('model/same', () => {
       { b: [2, { c: 3 }], a: 1 },
     ],
     [new Map([['a', [1]]]), new Map([['a', [1]]])],
+    [new Set(['a', 'b']), new Set(['b', 'a'])],
+    [{ a: new Set() }, { a: new Set() }],
     [
       new Map([
         ['a', 1],
@@ -44,6 +46,11 @@ describe('model/same', () => {
     [{ a: undefined }, {}],
     [{ a: undefined }, { b: undefined }],
     [new Map(), new Map([['a', 1]])],
+    [new Set(['a']), new Set(['b'])],
+    [new Set(['a']), new Set(['a', 'b'])],
+    [new Set(), {}],
+    [new Map(), {}],
+    [new Map(), new Set()],
     [new Map([['a', 1]]), new Map([['a', 2]])],
     [new Map([['a', undefined]]), new Map([['b', undefined]])],
     [
@@ -69,5 +76,6 @@ describe('model/same', () => {
 });
 
 function show(value: unknown): string {
+  if (value instanceof Set) return `a set of ${JSON.stringify([...value])}`;
   return value instanceof Map ? `a map of ${JSON.stringify([...value])}` : (JSON.stringify(value) ?? 'undefined');
 }

@@ -24,6 +24,8 @@ export interface ServicePort {
   readonly loadBalancerVIPs: readonly IpAddress[];
   /** Empty: every source may use the load-balancer addresses. */
   readonly loadBalancerSourceRanges: readonly Cidr[];
+  /** There is no range of this family, but the Service restricts its sources: by ranges of the other family, or by ones that cannot be read. */
+  readonly restrictedElsewhere: boolean;
   readonly healthCheckNodePort: Port | undefined;
 }
 

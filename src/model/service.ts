@@ -26,6 +26,8 @@ export interface Service {
   readonly loadBalancerVIPs: readonly IpAddress[];
   /** Of both families; empty means that every source is allowed. */
   readonly loadBalancerSourceRanges: readonly Cidr[];
+  /** Some source range of the object could not be read. */
+  readonly hasUnusableSourceRange: boolean;
   readonly healthCheckNodePort: Port | undefined;
 }
 

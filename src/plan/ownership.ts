@@ -31,11 +31,14 @@ export function ownership(observed: ObservedState, inputs: OwnershipInputs): Own
   const all = inputs.behaviour === 'kube-proxy';
   const portals = PORTAL_SETS.map((id) => entriesOf(observed, id));
   const boundByUs = entriesOf(observed, 'IPVS-IPS');
+  const nodePortAddresses = entriesOf(observed, 'NODE-PORT-IP');
+  const servesNodePorts = (address: IpAddress) =>
+    inputs.ownAddresses.includes(address) || nodePortAddresses.has(addressEntry(address));
   const isOurs = (server: VirtualServer): boolean =>
     all ||
     (inputs.previous?.ipvs.has(virtualServerKey(server)) ?? false) ||
     portals.some((entries) => entries.has(addressPortEntry(server.address, server.protocol, server.port))) ||
-    (inputs.ownAddresses.includes(server.address) && isNodePort(server, observed));
+    (servesNodePorts(server.address) && isNodePort(server, observed));
   return {
     mayDelete: (server) => {
       if (inputs.excludeCIDRs.some((cidr) => cidrContains(cidr, server.address))) return 'excluded';

@@ -4,7 +4,7 @@ import { anyDesired, desiredFor } from '../../test/builders/desired.ts';
 import { observedState, real, server } from '../../test/builders/kernel-states.ts';
 import { ip, port } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
-import { memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import { applyDummySteps } from '../kernel/dummy/diff.ts';
 import { dummyOf, parseAddressShow } from '../kernel/dummy/parse.ts';
 import { applyIpsetSteps } from '../kernel/ipset/diff.ts';
@@ -82,7 +82,7 @@ describe('plan/plan-sync', () => {
 
   it('has no part where nothing is to be done', () => {
     const plan = planSync(cart, reached(cart), INPUTS);
-    expect([plan.parts, plan.kept, plan.foreignAddresses, plan.conflicts]).to.deep.equal([[], [], [], []]);
+    expect([plan.parts, plan.kept, plan.foreignAddresses]).to.deep.equal([[], [], []]);
     expect(plan.after).to.deep.equal(reached(cart));
   });
 
@@ -104,19 +104,41 @@ describe('plan/plan-sync', () => {
     expect(summary(plan)).to.deep.equal(['ipvs edit-real-server']);
   });
 
-  it('names a set of ours that is another one', () => {
+  it('takes rules off a set of another type, makes the set anew, and writes the rules again, as the kernel demands', async () => {
+    const kernel = memoryKernel({});
+    await runParts(kernel, planSync(cart, observedState(), INPUTS));
+    const rules = kernel.tables.IPv4.save();
+    const [name, odd] = ['KUBE-CLUSTER-IP', 'KUBE-EXCHANGE'];
     const sets = new Map(reached(cart).sets);
-    sets.set('KUBE-CLUSTER-IP', {
-      name: 'KUBE-CLUSTER-IP',
-      type: 'bitmap:port',
-      family: undefined,
-      maxEntries: undefined,
-      entries: new Set(),
-    });
-    const { conflicts } = planSync(cart, { ...reached(cart), sets }, INPUTS);
-    expect(conflicts.map(({ wanted, present }) => [wanted.name, wanted.type, present.type])).to.deep.equal([
-      ['KUBE-CLUSTER-IP', 'hash:ip,port', 'bitmap:port'],
+    sets.set(name, { name, type: 'hash:ip', family: 'IPv4', maxEntries: 65536, oddities: [], entries: new Set() });
+    kernel.ipsets.restore(`create ${odd} hash:ip family inet hashsize 1024 maxelem 65536\n`);
+    sets.set(odd, { name: odd, type: 'hash:ip', family: 'IPv4', maxEntries: 65536, oddities: [], entries: new Set() });
+    const plan = planSync(cart, { ...reached(cart), sets }, INPUTS);
+    expect(summary(plan)).to.deep.equal([
+      'iptables nat, filter',
+      'ipset destroy-set, create-set, add-entry',
+      'iptables nat, filter',
     ]);
+    await runParts(kernel, plan);
+    expect(kernel.tables.IPv4.save()).to.equal(rules);
+    expect(texts({ ...plan.after, ...readBack(kernel) })).to.deep.equal(texts(cart));
+    expect(planSync(cart, plan.after, INPUTS).parts).to.deep.equal([]);
+  });
+
+  it('goes from one behaviour to the other and leaves nothing of it behind', async () => {
+    const kernel = memoryKernel({ eth0: ['192.168.0.10/24'] });
+    let known = observedState();
+    const texts: string[] = [];
+    for (const behaviour of ['kube-proxy', 'documented', 'kube-proxy'] as const) {
+      const plan = planSync(desiredFor([[http, [endpoint()]]], { behaviour }).kernel, known, { ...INPUTS, behaviour });
+      await runParts(kernel, plan);
+      known = plan.after;
+      texts.push(`${[...kernel.ipsets.save().split('\n')].sort().join('\n')}${kernel.tables.IPv4.save()}`);
+    }
+    const [before, between, after] = texts;
+    expect(between).to.include('KUBE-IPVS-ACCEPT');
+    expect(between).to.include('KUBE-EXTERNAL-NO-LOCAL');
+    expect(after).to.equal(before);
   });
 
   it('leads the kernel from any Services to any others, to what it says it will be, and then has nothing to do', async () => {
@@ -126,12 +148,7 @@ describe('plan/plan-sync', () => {
         let known = observedState();
         for (const { kernel: wanted } of states) {
           const plan = planSync(wanted, known, INPUTS);
-          for (const part of plan.parts) {
-            const { tool, text } = renderPlanPart(part);
-            const [name = '', ...args] = COMMANDS[tool];
-            const ran = await kernel.runTool({ tool: name as 'ip', args, input: text, timeoutMs: 1 });
-            expect(ran).to.deep.equal({ ok: true, value: { stdout: '', stderr: '' } });
-          }
+          await runParts(kernel, plan);
           known = plan.after;
           expect(texts(known)).to.deep.equal(texts(wanted));
           expect(texts({ ...known, ...readBack(kernel) })).to.deep.equal(texts(wanted));
@@ -191,6 +208,15 @@ const COMMANDS = {
 /** What an empty node shows once it has all that is wanted. */
 function reached(wanted: KernelState): ObservedState {
   return planSync(wanted, observedState(), INPUTS).after;
+}
+
+async function runParts(kernel: MemoryKernel, { parts }: Plan): Promise<void> {
+  for (const part of parts) {
+    const { tool, text } = renderPlanPart(part);
+    const [name = '', ...args] = COMMANDS[tool];
+    const ran = await kernel.runTool({ tool: name as 'ip', args, input: text, timeoutMs: 1 });
+    expect(ran).to.deep.equal({ ok: true, value: { stdout: '', stderr: '' } });
+  }
 }
 
 /** Each part as its tool and the kinds of its steps, without repetitions. */

@@ -1,6 +1,7 @@
 import { applyDummySteps, type DummyStep, diffDummy } from '../kernel/dummy/diff.ts';
-import { applyIpsetSteps, diffIpsets, type IpsetStep, type SetConflict } from '../kernel/ipset/diff.ts';
-import { applyTableChanges, diffIptables, type TableChange } from '../kernel/iptables/diff.ts';
+import { ownSetNames } from '../kernel/ipset/definitions.ts';
+import { applyIpsetSteps, diffIpsets, type IpsetStep } from '../kernel/ipset/diff.ts';
+import { applyTableChanges, diffIptables, type TableChange, withoutSets } from '../kernel/iptables/diff.ts';
 import { applyIpvsSteps, diffIpvs, type IpvsStep, type KeptServer } from '../kernel/ipvs/diff.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
@@ -24,24 +25,25 @@ export interface Plan {
   readonly kept: readonly KeptServer[];
   /** Addresses on the dummy interface that somebody else has bound. */
   readonly foreignAddresses: readonly IpAddress[];
-  /** Sets that cannot be filled; without them the rules would be wrong, so nothing of the family may be applied. */
-  readonly conflicts: readonly SetConflict[];
 }
 
 /**
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
  * servers, virtual servers before their addresses; the other way round for what goes. Rules are written once: early for the sake of what is
- * new, late where things only go, so that what guards an address stands as long as the address does. Neighbours of one tool are one part.
+ * new, late where things only go, so that what guards an address stands as long as the address does. Rules that name a set of another type
+ * go first of all, for the kernel destroys no set that is named. Neighbours of one tool are one part.
  */
 export function planSync(desired: KernelState, observed: ObservedState, inputs: OwnershipInputs): Plan {
   const own = ownership(observed, inputs);
-  const sets = diffIpsets(observed.sets, desired.sets);
-  const tables = diffIptables(observed.tables, desired.tables);
+  const sets = diffIpsets(observed.sets, desired.sets, ownSetNames(desired.family));
+  const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
+  const tables = diffIptables(applyTableChanges(observed.tables, unreferencing), desired.tables);
   const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete);
   const dummy = diffDummy(observed.dummy, desired.dummy, own.mayUnbind);
   const rules: PlanPart = { tool: 'iptables', family: desired.family, changes: tables };
   const nothingNew = sets.additions.length === 0 && dummy.additions.length === 0;
   const parts: readonly PlanPart[] = [
+    { tool: 'iptables', family: desired.family, changes: unreferencing },
     { tool: 'ipset', steps: sets.additions },
     ...(nothingNew ? [] : [rules]),
     { tool: 'ipvs', steps: ipvs.additions },
@@ -57,13 +59,12 @@ export function planSync(desired: KernelState, observed: ObservedState, inputs: 
     after: {
       family: desired.family,
       sets: applyIpsetSteps(observed.sets, [...sets.additions, ...sets.removals]),
-      tables: applyTableChanges(observed.tables, tables),
+      tables: applyTableChanges(observed.tables, [...unreferencing, ...tables]),
       ipvs: applyIpvsSteps(observed.ipvs, [...ipvs.additions, ...ipvs.removals]),
       dummy: applyDummySteps(observed.dummy, [...dummy.additions, ...dummy.removals]),
     },
     kept: ipvs.kept,
     foreignAddresses: dummy.foreign,
-    conflicts: sets.conflicts,
   };
 }
 

@@ -10,7 +10,14 @@ import { renderFullState, renderPlanPart } from './scripts.ts';
 describe('plan/scripts', () => {
   const [set] = setsWith('IPv4').values();
   if (!set) throw new Error('there is no set');
-  const change = { table: 'nat', chains: new Map([['KUBE-MARK-MASQ', []]]), jumps: [], differing: [] } as const;
+  const change = {
+    table: 'nat',
+    chains: new Map([['KUBE-MARK-MASQ', []]]),
+    jumps: [],
+    removedJumps: [],
+    removedChains: [],
+    differing: [],
+  } as const;
   const parts: readonly (readonly [PlanPart, string, string])[] = [
     [
       { tool: 'ipset', steps: [{ kind: 'add-entry', set, entry: '10.0.0.1,tcp:80,10.0.0.1' as SetEntry }] },
@@ -38,7 +45,7 @@ describe('plan/scripts', () => {
     const scripts = renderFullState([desiredFor([[servicePort(), [endpoint()]]])]);
     expect(scripts.ipvs).to.equal('-A -t 172.20.1.1:80 -s rr\n-a -t 172.20.1.1:80 -r 10.180.1.1:8080 -m -w 1\n');
     expect(scripts.address).to.equal('link add kube-ipvs0 type dummy\naddress replace 172.20.1.1/32 dev kube-ipvs0\n');
-    expect(scripts.ipset.split('\n').filter((line) => line.startsWith('create'))).to.have.lengthOf(17);
+    expect(scripts.ipset.split('\n').filter((line) => line.startsWith('create'))).to.have.lengthOf(20);
     expect(scripts.ipset.split('\n').filter((line) => line.startsWith('add'))).to.deep.equal([
       'add KUBE-CLUSTER-IP 172.20.1.1,6:80',
       'add KUBE-IPVS-IPS 172.20.1.1',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ip } from '../../test/builders/net.ts';
-import { service, slice, sliceEndpoint } from '../../test/builders/objects.ts';
+import { portSpec, service, slice, sliceEndpoint } from '../../test/builders/objects.ts';
 import { proxierOn } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import { type PassLog, PassLoop } from './pass-loop.ts';
@@ -44,7 +44,7 @@ describe('sync/pass-loop', () => {
       reasons: ['services', 'start'],
       ms: 0,
       services: 1,
-      'create-set': 34,
+      'create-set': 40,
       'add-entry': 2,
       'iptables-nat': 1,
       'iptables-filter': 1,
@@ -119,7 +119,7 @@ describe('sync/pass-loop', () => {
   it('does not count steps of a family that failed', async () => {
     kernel.missing.add('iptables-restore');
     await run('start');
-    expect(told[0]?.[2]).to.include({ pass: 'full', 'create-set': 17, 'ip6tables-nat': 1 });
+    expect(told[0]?.[2]).to.include({ pass: 'full', 'create-set': 20, 'ip6tables-nat': 1 });
     expect(told[0]?.[2]).to.not.include.any.keys('add-virtual-server', 'iptables-nat');
   });
 
@@ -151,6 +151,29 @@ describe('sync/pass-loop', () => {
     proxier.recordService(undefined, rival);
     await run('services');
     expect(takeTold().filter((line) => line === clash)).to.have.lengthOf(1);
+  });
+
+  it('tells once of stale UDP flows that may be left, again after it had been mended, and runs no retry for them', async () => {
+    const left = 'warn: stale IPv4 UDP flows may be left: conntrack failed with status 1: no';
+    const dns = service({ name: 'shop/dns', addresses: ['172.20.1.2'], ports: [portSpec({ protocol: 'UDP' })] });
+    const { runTool } = kernel;
+    const spoil = () => {
+      kernel.runTool = async (call) =>
+        call.tool === 'conntrack'
+          ? { ok: false, error: { kind: 'tool-refused', tool: call.tool, exitCode: 1, stderr: 'no', script: '' } }
+          : runTool(call);
+    };
+    spoil();
+    proxier.recordService(undefined, dns);
+    expect(await run('start')).to.deep.equal({ kind: 'done' });
+    await run('services');
+    expect(takeTold().filter((line) => line === left)).to.have.lengthOf(1);
+    kernel.runTool = runTool;
+    await run('services');
+    proxier.recordService(dns, undefined);
+    spoil();
+    await run('services');
+    expect(takeTold().filter((line) => line === left)).to.have.lengthOf(1);
   });
 
   it('tells once of what is not ours and stays', async () => {

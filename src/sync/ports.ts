@@ -1,3 +1,4 @@
+import type { FlowTargets } from '../kernel/conntrack/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import type { Result } from '../model/result.ts';
@@ -15,9 +16,19 @@ export interface SyncError {
 
 /** One script that has run. */
 export interface ScriptRun {
-  readonly tool: Script['tool'];
+  readonly tool: Script['tool'] | 'conntrack';
   readonly lines: number;
   readonly tookMs: number;
+}
+
+/** What was done about UDP flows that led nowhere. */
+export interface ClearedFlows {
+  /** Flows that were ended. */
+  readonly flows: number;
+  /** True when there are more of them, left for another time. */
+  readonly more: boolean;
+  /** Empty when nothing was stale. */
+  readonly runs: readonly ScriptRun[];
 }
 
 /** What a pass needs of the kernel. */
@@ -30,4 +41,6 @@ export interface KernelPort {
   run(scripts: readonly Script[]): Promise<Result<readonly ScriptRun[], SyncError>>;
   /** Tells that a family has become this by the scripts that ran. */
   settle(after: ObservedState): void;
+  /** Ends the UDP flows of a family that somebody else answers than may; each call ends so many at most. */
+  clearStaleFlows(family: Family, targets: FlowTargets): Promise<Result<ClearedFlows, SyncError>>;
 }

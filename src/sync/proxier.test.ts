@@ -121,6 +121,40 @@ describe('sync/proxier', () => {
     expect(ipvsLines()).to.deep.equal(programmed);
   });
 
+  it('asks for a pass when the addresses of the other Nodes change, not when something else of them does', () => {
+    const [b, c] = [[ip('192.168.0.11')], [ip('192.168.0.12')]];
+    expect(proxier.recordOtherNode(undefined, b)).to.equal(true);
+    expect(proxier.recordOtherNode(b, [...b])).to.equal(false);
+    expect(proxier.recordOtherNode(undefined, [])).to.equal(false);
+    expect(proxier.recordOtherNode(b, c)).to.equal(true);
+    expect(proxier.recordOtherNode(c, undefined)).to.equal(true);
+    proxier.recordNode({ name: 'node-a', zone: undefined, podCIDRs: [], addresses: b });
+    expect(proxier.recordOtherNode(undefined, b)).to.equal(false);
+  });
+
+  it('R58: neither binds nor serves an external IP from when on another Node has it, until that Node has gone', async () => {
+    const external = ip('192.168.0.11');
+    proxier.recordService(cart, { ...cart, externalIPs: [external] });
+    await normal();
+    const bound = () => kernel.addresses.addresses('kube-ipvs0').includes(external);
+    expect([bound(), ipvsLines().includes('-A -t 192.168.0.11:80 -s rr')]).to.deep.equal([true, true]);
+    proxier.recordOtherNode(undefined, [external]);
+    await normal();
+    expect(bound()).to.equal(false);
+    expect(ipvsLines()).to.deep.equal(programmed);
+    proxier.recordOtherNode([external], undefined);
+    await normal();
+    expect(bound()).to.equal(true);
+  });
+
+  it('starts no tool because of a Node whose addresses no Service uses', async () => {
+    await normal();
+    takeCalls(kernel);
+    proxier.recordOtherNode(undefined, [ip('192.168.0.11')]);
+    const report = await normal();
+    expect([report.errors, takeCalls(kernel)]).to.deep.equal([[], { reads: [], writes: [] }]);
+  });
+
   it('tells Pods by the ranges of the Node where it is to', async () => {
     const byNode = proxierOn(kernel, { settings: settings({ detectLocal: { kind: 'node-cidr' } }) });
     byNode.recordService(undefined, cart);
@@ -364,19 +398,21 @@ describe('sync/proxier', () => {
       expect(ipvsLines()).to.deep.equal(programmed);
     });
 
-    it('names a set of ours that is another one and applies nothing of the family', async () => {
+    it('makes a set of ours anew that is another one', async () => {
       kernel.ipsets.restore('create KUBE-CLUSTER-IP bitmap:port range 0-65535\n');
       const report = await normal();
-      expect(report.errors).to.deep.equal([
-        {
-          during: 'comparing the sets',
-          message:
-            'ipset KUBE-CLUSTER-IP exists as bitmap:port and has to be hash:ip,port IPv4; destroy it: ipset destroy KUBE-CLUSTER-IP',
-        },
-      ]);
+      expect(report.errors).to.deep.equal([]);
+      expect(ipvsLines()).to.deep.equal(programmed);
+      expect(kernel.ipsets.save()).to.include('create KUBE-CLUSTER-IP hash:ip,port family inet');
+    });
+
+    it('does nothing for a family whose set of another kind somebody else uses, and says so', async () => {
+      kernel.ipsets.restore('create KUBE-CLUSTER-IP bitmap:port range 0-65535\n');
+      kernel.tables.IPv4.restore('*filter\n-I INPUT -m set --match-set KUBE-CLUSTER-IP dst -j DROP\nCOMMIT\n');
+      const report = await normal();
+      expect(report.errors.map(({ during }) => during)).to.deep.equal(['programming ipset']);
+      expect(report.errors[0]?.message).to.include('in use by a kernel component: destroy KUBE-CLUSTER-IP');
       expect(ipvsLines()).to.deep.equal(programmed.filter((line) => line.includes('fd00')));
-      expect(kernel.tables.IPv4.save()).to.not.include('KUBE-');
-      expect(kernel.ipsets.has('KUBE-IPVS-IPS')).to.equal(false);
     });
 
     it('reads the kernel anew when asked to', async () => {

@@ -4,6 +4,8 @@ import type { ClusterNode, InterfaceAddresses, NodeView } from '../model/node-vi
 import { same } from '../model/same.ts';
 import type { Service } from '../model/service.ts';
 import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
+import { OtherNodes } from '../tracking/other-nodes.ts';
 import { Tracker } from '../tracking/tracker.ts';
 import type { KernelPort, SyncError } from './ports.ts';
 import { type FamilyOutcome, type FamilyState, syncFamily } from './sync-family.ts';
@@ -36,6 +38,7 @@ export interface ProxierOptions {
 export class Proxier {
   readonly #options: ProxierOptions;
   #families: readonly FamilyState[];
+  readonly #otherNodes = new OtherNodes();
   #node: ClusterNode | undefined;
   #interfaces: InterfaceAddresses = new Map();
   #fullPassDue = true;
@@ -46,6 +49,7 @@ export class Proxier {
       family,
       tracker: new Tracker(family, options.nodeName),
       desired: undefined,
+      flowsClearedFor: undefined,
     }));
   }
 
@@ -63,7 +67,13 @@ export class Proxier {
   recordNode(node: ClusterNode): boolean {
     const changed = !same(this.#node, node);
     this.#node = node;
+    this.#otherNodes.recordOwn(node.addresses);
     return changed;
+  }
+
+  /** Addresses of one other Node. True when a pass is needed. */
+  recordOtherNode(previous: readonly IpAddress[] | undefined, current: readonly IpAddress[] | undefined): boolean {
+    return this.#otherNodes.recordOther(previous ?? [], current ?? []);
   }
 
   /** The next pass reads the kernel anew whatever it is asked for. */
@@ -102,6 +112,7 @@ export class Proxier {
       zone: this.#node?.zone,
       podCIDRs: this.#node?.podCIDRs ?? [],
       addresses: this.#node?.addresses ?? [],
+      otherNodeAddresses: this.#otherNodes.addresses(),
       interfaces: this.#interfaces,
     };
   }

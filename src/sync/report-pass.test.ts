@@ -1,17 +1,19 @@
 import { expect } from 'chai';
 import { Tracker } from '../tracking/tracker.ts';
 import type { PassReport } from './proxier.ts';
-import { changedAnything, passFields } from './report-pass.ts';
+import { changedAnything, foreignThings, passFields } from './report-pass.ts';
 import type { FamilyOutcome } from './sync-family.ts';
 
 describe('sync/report-pass', () => {
   const outcome = (family: 'IPv4' | 'IPv6', given: Partial<FamilyOutcome>): FamilyOutcome => ({
-    state: { family, tracker: new Tracker(family, 'node-a'), desired: undefined },
+    state: { family, tracker: new Tracker(family, 'node-a'), desired: undefined, flowsClearedFor: undefined },
     error: undefined,
     changedServices: 0,
     runs: [],
     draining: 0,
     plan: undefined,
+    endedFlows: 0,
+    flowsError: undefined,
     ...given,
   });
   const report = (families: readonly FamilyOutcome[]): PassReport => ({
@@ -41,6 +43,19 @@ describe('sync/report-pass', () => {
       toolMs: { ipset: 7, ipvs: 7 },
     });
     expect(changedAnything(report(families))).to.equal(true);
+  });
+
+  it('counts the UDP flows that were ended, of both families together', () => {
+    const families = [outcome('IPv4', { endedFlows: 2 }), outcome('IPv6', { endedFlows: 1 })];
+    expect(passFields(report(families))).to.include({ 'end-udp-flow': 3 });
+    expect(passFields(report([outcome('IPv4', {})]))).to.not.have.property('end-udp-flow');
+  });
+
+  it('says in one sentence a family why stale UDP flows may be left', () => {
+    const flowsError = { during: 'ending stale UDP flows', message: 'conntrack failed with status 1: no' };
+    expect(foreignThings(report([outcome('IPv4', {}), outcome('IPv6', { flowsError })]))).to.deep.equal([
+      'stale IPv6 UDP flows may be left: conntrack failed with status 1: no',
+    ]);
   });
 
   it('has changed nothing when no tool ran', () => {

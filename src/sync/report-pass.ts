@@ -12,6 +12,7 @@ export function passFields(report: PassReport): Readonly<Record<string, unknown>
     ms: Math.round(report.tookMs),
     services: Math.max(0, ...report.families.map(({ changedServices }) => changedServices)),
     ...countSteps(report),
+    ...countFlows(report),
     toolMs: toolTimes(report),
   };
 }
@@ -21,13 +22,14 @@ export function changedAnything(report: PassReport): boolean {
   return report.families.some(({ runs }) => runs.length > 0);
 }
 
-/** A sentence for everything that is not wanted, is not ours either, and so stays. */
+/** A sentence for everything that is not wanted and stays all the same: what is not ours, and UDP flows that could not be ended. */
 export function foreignThings({ families }: PassReport): readonly string[] {
-  return families.flatMap(({ plan }) => [
+  return families.flatMap(({ plan, state, flowsError }) => [
     ...(plan?.kept ?? [])
       .filter(({ why }) => why === 'foreign')
       .map(({ server }) => `virtual server ${virtualServerKey(server)} ${FOREIGN}`),
     ...(plan?.foreignAddresses ?? []).map((address) => `address ${address} on ${DUMMY_INTERFACE} ${FOREIGN}`),
+    ...(flowsError ? [`stale ${state.family} UDP flows may be left: ${flowsError.message}`] : []),
   ]);
 }
 
@@ -40,6 +42,11 @@ function countSteps({ families }: PassReport): Readonly<Record<string, number>> 
   const counts: Record<string, number> = {};
   for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
+}
+
+function countFlows({ families }: PassReport): Readonly<Record<string, number>> {
+  const ended = families.reduce((sum, { endedFlows }) => sum + endedFlows, 0);
+  return ended > 0 ? { 'end-udp-flow': ended } : {};
 }
 
 function kindsOf(part: PlanPart): readonly string[] {

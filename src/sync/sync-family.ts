@@ -1,6 +1,6 @@
 import { computeDesired, type Desired } from '../desired/compute-desired.ts';
 import type { ProxySettings } from '../desired/settings.ts';
-import type { SetConflict } from '../kernel/ipset/diff.ts';
+import { udpFlowTargets } from '../desired/udp-flows.ts';
 import type { KernelState } from '../kernel/state.ts';
 import type { NodeView } from '../model/node-view.ts';
 import type { Family } from '../net/family.ts';
@@ -17,6 +17,8 @@ export interface FamilyState {
   readonly tracker: Tracker;
   /** What the last pass wanted; `undefined` before the first. */
   readonly desired: Desired | undefined;
+  /** What was wanted when all stale UDP flows had been ended last; `undefined` before the first time. */
+  readonly flowsClearedFor: Desired | undefined;
 }
 
 export interface FamilyOutcome {
@@ -29,6 +31,10 @@ export interface FamilyOutcome {
   readonly draining: number;
   /** `undefined` when it did not come to a plan. */
   readonly plan: Plan | undefined;
+  /** Stale UDP flows that were ended. */
+  readonly endedFlows: number;
+  /** Why stale UDP flows may be left; it does not make the pass a failed one. */
+  readonly flowsError: SyncError | undefined;
 }
 
 /** One pass of one family: what is wanted, what is there, what has to be done, and doing it. */
@@ -41,11 +47,24 @@ export async function syncFamily(
   const tracked = state.tracker.takePendingChanges();
   const desired = computeDesired(tracked, node, settings, state.desired);
   const ownership = { ...settings, ownAddresses: desired.node.ownAddresses, previous: state.desired?.kernel };
-  const programmed = await program(desired.kernel, ownership, kernel);
-  return { ...programmed, state: { ...state, desired }, changedServices: tracked.changed.size };
+  const { applied, ...programmed } = await program(desired.kernel, ownership, kernel);
+  const before = state.flowsClearedFor;
+  const cleared = applied ? await clearStaleFlows(before, desired, kernel) : nothingCleared(before, undefined);
+  const { flowsClearedFor, endedFlows, flowsError } = cleared;
+  return {
+    ...programmed,
+    runs: [...programmed.runs, ...cleared.runs],
+    endedFlows,
+    flowsError,
+    state: { ...state, desired, flowsClearedFor },
+    changedServices: tracked.changed.size,
+  };
 }
 
-type Programmed = Pick<FamilyOutcome, 'error' | 'runs' | 'draining' | 'plan'>;
+type Programmed = Pick<FamilyOutcome, 'error' | 'runs' | 'draining' | 'plan'> & {
+  /** True when the scripts have run, whatever they were refused. */
+  readonly applied: boolean;
+};
 
 /** Each of the two tools that go on after a refusal may refuse something; then the rest is done without it. */
 const ATTEMPTS = 3;
@@ -64,13 +83,11 @@ async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: 
       refused = [...refused, ...remainder.refused];
     }
     const plan = planSync(desired, observed.value, ownership);
-    const [conflict] = plan.conflicts;
-    if (conflict) return { ...NOTHING_DONE, plan, error: describeConflict(conflict) };
     const ran = await kernel.run(plan.parts.map(renderPlanPart));
     if (ran.ok) {
       kernel.settle(plan.after);
       const draining = plan.kept.filter(({ why }) => why === 'draining').length;
-      return { plan, draining, runs: ran.value, error: failed && naming(failed.error, refused) };
+      return { applied: true, plan, draining, runs: ran.value, error: failed && naming(failed.error, refused) };
     }
     if (!ran.error.refusedBy) return { ...NOTHING_DONE, plan, error: ran.error };
     failed = { plan, error: failed?.error ?? ran.error, by: ran.error.refusedBy };
@@ -78,16 +95,24 @@ async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: 
   return { ...NOTHING_DONE, ...(failed ? { plan: failed.plan } : {}), error: failed?.error };
 }
 
-const NOTHING_DONE = { runs: [], draining: 0, plan: undefined } as const;
+const NOTHING_DONE = { applied: false, runs: [], draining: 0, plan: undefined } as const;
+
+type Cleared = Pick<FamilyOutcome, 'runs' | 'endedFlows' | 'flowsError'> & Pick<FamilyState, 'flowsClearedFor'>;
+
+/** Ends the flows that have become stale since the last time that was done completely; what is left is looked for in the next pass. */
+async function clearStaleFlows(before: Desired | undefined, desired: Desired, kernel: KernelPort): Promise<Cleared> {
+  const targets = udpFlowTargets(before, desired);
+  if (targets.size === 0) return nothingCleared(desired, undefined);
+  const cleared = await kernel.clearStaleFlows(desired.kernel.family, targets);
+  if (!cleared.ok) return nothingCleared(before, cleared.error);
+  const { runs, flows, more } = cleared.value;
+  return { runs, endedFlows: flows, flowsError: undefined, flowsClearedFor: more ? before : desired };
+}
+
+function nothingCleared(flowsClearedFor: Desired | undefined, flowsError: SyncError | undefined): Cleared {
+  return { runs: [], endedFlows: 0, flowsError, flowsClearedFor };
+}
 
 function naming(error: SyncError, refused: readonly string[]): SyncError {
   return refused.length === 0 ? error : { ...error, message: `${error.message}; left out: ${refused.join(', ')}` };
-}
-
-function describeConflict({ wanted, present }: SetConflict): SyncError {
-  const kind = (set: { type: string; family: string | undefined }) => [set.type, set.family].filter(Boolean).join(' ');
-  return {
-    during: 'comparing the sets',
-    message: `ipset ${wanted.name} exists as ${kind(present)} and has to be ${kind(wanted)}; destroy it: ipset destroy ${wanted.name}`,
-  };
 }

@@ -9,6 +9,8 @@ interface SlicesOfService {
   readonly applied: Map<string, EndpointSlice>;
   /** `undefined` stands for a removal. */
   readonly pending: Map<string, EndpointSlice | undefined>;
+  /** What the next pass will have, once somebody asked for it while something is pending. */
+  latest: EndpointsMap | undefined;
 }
 
 /**
@@ -36,6 +38,15 @@ export class EndpointChanges {
     return left || entered;
   }
 
+  /** The endpoints of one Service as the next pass will have them; empty when there are none. */
+  latest(service: ServiceName): EndpointsMap {
+    const slices = this.#services.get(service);
+    if (!slices) return NO_ENDPOINTS;
+    const latest = slices.latest ?? mergeSlices(withPending(slices).values(), this.#nodeName);
+    if (slices.pending.size > 0) slices.latest = latest;
+    return latest;
+  }
+
   /** Applies what is pending; gives the names of the Services that changed. The map is live: a later call changes it. */
   take(): { readonly endpoints: EndpointsMap; readonly changed: ReadonlySet<ServiceName> } {
     const changed = new Set<ServiceName>();
@@ -44,7 +55,8 @@ export class EndpointChanges {
       changed.add(name);
       const before = mergeSlices(slices.applied.values(), this.#nodeName);
       applyPending(slices);
-      this.#replace(before, mergeSlices(slices.applied.values(), this.#nodeName));
+      this.#replace(before, slices.latest ?? mergeSlices(slices.applied.values(), this.#nodeName));
+      slices.latest = undefined;
       if (slices.applied.size === 0) this.#services.delete(name);
     }
     return { endpoints: this.#endpoints, changed };
@@ -52,10 +64,11 @@ export class EndpointChanges {
 
   #put(slice: EndpointSlice, content: EndpointSlice | undefined): boolean {
     if (slice.family !== this.#family) return false;
-    const slices = this.#services.get(slice.service) ?? { applied: new Map(), pending: new Map() };
+    const slices = this.#services.get(slice.service) ?? { applied: new Map(), pending: new Map(), latest: undefined };
     const known = slices.pending.has(slice.name) ? slices.pending.get(slice.name) : slices.applied.get(slice.name);
     if (same(known, content)) return false;
     slices.pending.set(slice.name, content);
+    slices.latest = undefined;
     this.#services.set(slice.service, slices);
     return true;
   }
@@ -71,10 +84,22 @@ export class EndpointChanges {
   }
 }
 
-function applyPending(slices: SlicesOfService): void {
-  for (const [name, slice] of slices.pending) {
-    if (slice) slices.applied.set(name, slice);
-    else slices.applied.delete(name);
+const NO_ENDPOINTS: EndpointsMap = new Map();
+
+function withPending({ applied, pending }: SlicesOfService): ReadonlyMap<string, EndpointSlice> {
+  const slices = new Map(applied);
+  putPending(slices, pending);
+  return slices;
+}
+
+function applyPending({ applied, pending }: SlicesOfService): void {
+  putPending(applied, pending);
+  pending.clear();
+}
+
+function putPending(into: Map<string, EndpointSlice>, pending: SlicesOfService['pending']): void {
+  for (const [name, slice] of pending) {
+    if (slice) into.set(name, slice);
+    else into.delete(name);
   }
-  slices.pending.clear();
 }

@@ -88,6 +88,35 @@ describe('tracking/service-ports', () => {
     });
   }
 
+  const elsewhere: readonly (readonly [string, Parameters<typeof service>[0], boolean, boolean])[] = [
+    ['no range at all', {}, false, false],
+    ['ranges of IPv4 only', { loadBalancerSourceRanges: [cidr('198.51.100.0/24')] }, false, true],
+    ['ranges of both', { loadBalancerSourceRanges: ['198.51.100.0/24', '2001:db8::/32'].map(cidr) }, false, false],
+    ['a range of all IPv4 addresses', { loadBalancerSourceRanges: [cidr('0.0.0.0/0')] }, false, false],
+    [
+      'a range of all IPv4 addresses among others',
+      { loadBalancerSourceRanges: ['198.51.100.0/24', '0.0.0.0/0'].map(cidr) },
+      false,
+      false,
+    ],
+    ['no range that can be read', { hasUnusableSourceRange: true }, true, true],
+    [
+      'ranges of IPv6, and one that cannot be read',
+      { loadBalancerSourceRanges: [cidr('2001:db8::/32')], hasUnusableSourceRange: true },
+      true,
+      false,
+    ],
+  ];
+  for (const [name, given, ipv4, ipv6] of elsewhere) {
+    it(`tells whether sources are restricted otherwise than by ranges of the family: ${name}`, () => {
+      const dual = service({ addresses: ['172.20.1.1', 'fd00::1'], ...given });
+      expect([only(dual, 'IPv4').restrictedElsewhere, only(dual, 'IPv6').restrictedElsewhere]).to.deep.equal([
+        ipv4,
+        ipv6,
+      ]);
+    });
+  }
+
   const policies: readonly (readonly [string, Parameters<typeof service>[0], boolean])[] = [
     ['a LoadBalancer', { type: 'LoadBalancer' }, true],
     ['a NodePort', { type: 'NodePort' }, true],

@@ -38,7 +38,7 @@ function servicePort(service: Service, spec: ServicePortSpec, clusterIP: IpAddre
     externalPolicyLocal,
     externalIPs: service.externalIPs.filter(ofFamily),
     loadBalancerVIPs: service.loadBalancerVIPs.filter(ofFamily),
-    loadBalancerSourceRanges: rangesOfFamily(service.loadBalancerSourceRanges, family),
+    ...sourceRanges(service, family),
     healthCheckNodePort:
       service.type === 'LoadBalancer' && externalPolicyLocal ? service.healthCheckNodePort : undefined,
   };
@@ -49,8 +49,20 @@ function isExternal(service: Service): boolean {
   return service.type === 'LoadBalancer' || service.type === 'NodePort' || service.externalIPs.length > 0;
 }
 
-/** A range of all addresses makes the whole list empty, which allows every source. */
-function rangesOfFamily(ranges: readonly Cidr[], family: Family): readonly Cidr[] {
-  const own = ranges.filter((range) => cidrFamily(range) === family);
-  return own.some((range) => prefixLength(range) === 0) ? [] : own;
+/** A range of all addresses makes the list of its family empty, which allows every source of it and restricts none of the other. */
+function sourceRanges(
+  service: Service,
+  family: Family,
+): Pick<ServicePort, 'loadBalancerSourceRanges' | 'restrictedElsewhere'> {
+  const own = service.loadBalancerSourceRanges.filter((range) => cidrFamily(range) === family);
+  const others = service.loadBalancerSourceRanges.filter((range) => cidrFamily(range) !== family);
+  const restricts = others.length > 0 || service.hasUnusableSourceRange;
+  return {
+    loadBalancerSourceRanges: own.some(isEveryone) ? [] : own,
+    restrictedElsewhere: own.length === 0 && restricts && !others.some(isEveryone),
+  };
+}
+
+function isEveryone(range: Cidr): boolean {
+  return prefixLength(range) === 0;
 }

@@ -3,6 +3,7 @@ import type { ServiceName, ServicePortKey } from '../model/names.ts';
 import type { Service } from '../model/service.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import type { Family } from '../net/family.ts';
+import { describeEndpointChange, type MaterialChange } from './describe-change.ts';
 import { EndpointChanges } from './endpoint-changes.ts';
 import type { EndpointsMap } from './merge-slices.ts';
 import { ServiceChanges } from './service-changes.ts';
@@ -35,6 +36,25 @@ export class Tracker {
   /** True when a pass is needed. */
   recordSlice(previous: EndpointSlice | undefined, current: EndpointSlice | undefined): boolean {
     return this.#endpoints.record(previous, current);
+  }
+
+  /** Records an event and tells what it changes: for two Services when the slice moves, for none when nothing material does. */
+  recordSliceChange(
+    previous: EndpointSlice | undefined,
+    current: EndpointSlice | undefined,
+  ): readonly MaterialChange[] {
+    const ours = [previous, current].filter((slice) => slice?.family === this.#family);
+    const services = [...new Set(ours.flatMap((slice) => slice?.service ?? []))];
+    const before = services.map((service) => [service, this.#endpoints.latest(service)] as const);
+    if (!this.#endpoints.record(previous, current)) return [];
+    return before.flatMap(
+      ([service, endpoints]) => describeEndpointChange(service, endpoints, this.#endpoints.latest(service)) ?? [],
+    );
+  }
+
+  /** The endpoints of one Service as the next pass will have them. */
+  latestEndpoints(service: ServiceName): EndpointsMap {
+    return this.#endpoints.latest(service);
   }
 
   /** Applies every pending change. The maps are live: a later call changes them. */

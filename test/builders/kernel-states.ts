@@ -9,6 +9,7 @@ import {
   type IpsetState,
   portEntry,
   type SetEntry,
+  withEntries,
 } from '../../src/kernel/ipset/state.ts';
 import { emptyTables } from '../../src/kernel/iptables/diff.ts';
 import {
@@ -52,7 +53,7 @@ export function setsWith(family: Family, entries: Readonly<Record<string, readon
   const sets = emptySets(family);
   for (const { id } of SET_DEFINITIONS) {
     const set = sets.get(setName(id, family));
-    if (set && entries[id]) sets.set(set.name, { ...set, entries: new Set(entries[id] as readonly SetEntry[]) });
+    if (set && entries[id]) sets.set(set.name, withEntries(set, new Set(entries[id] as readonly SetEntry[])));
   }
   return sets;
 }
@@ -79,14 +80,14 @@ const POOLS: Readonly<Record<Family, { readonly fronts: readonly IpAddress[]; re
     IPv6: { fronts: ['fd00::1', 'fd00:20::2'].map(ip), backs: ['fd00:180::1', 'fd00:180::2', '::2'].map(ip) },
   };
 
-/** Any state of one family as we could want it: real servers of weight 1 or 0, known flags. */
+/** Any state of one family as we could want it: weights 1, 0 and 10, known flags. */
 export function anyIpvs(family: Family): fc.Arbitrary<IpvsState> {
   const { fronts, backs } = POOLS[family];
   const realServer = fc
     .record({
       address: fc.constantFrom(...backs),
       port: fc.constantFrom(port(8080), port(9090)),
-      weight: fc.constantFrom(1, 1, 0),
+      weight: fc.constantFrom(1, 1, 0, 10),
     })
     .map((given) => real('10.0.0.1', given));
   const virtualServer = fc
@@ -95,7 +96,12 @@ export function anyIpvs(family: Family): fc.Arbitrary<IpvsState> {
       protocol: fc.constantFrom(...PROTOCOLS),
       address: fc.constantFrom(...fronts),
       port: fc.constantFrom(port(80), port(443), port(30080)),
-      scheduling: fc.constantFrom(['rr', []] as const, ['wlc', []] as const, ['mh', ['mh-port']] as const),
+      scheduling: fc.constantFrom(
+        ['rr', []] as const,
+        ['wlc', []] as const,
+        ['mh', ['mh-port']] as const,
+        ['sh', ['sh-fallback', 'sh-port']] as const,
+      ),
       persistenceSeconds: fc.constantFrom(0, 0, 1, 10800),
     })
     .map(({ reals, scheduling: [scheduler, schedulerFlags], ...given }) =>

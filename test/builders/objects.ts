@@ -46,6 +46,7 @@ export function servicePort(
     externalIPs: [],
     loadBalancerVIPs: [],
     loadBalancerSourceRanges: [],
+    restrictedElsewhere: false,
     healthCheckNodePort: undefined,
     ...facts,
   };
@@ -73,6 +74,7 @@ export function service(
     externalIPs: [],
     loadBalancerVIPs: [],
     loadBalancerSourceRanges: [],
+    hasUnusableSourceRange: false,
     healthCheckNodePort: undefined,
     ...facts,
   };
@@ -124,13 +126,23 @@ export function nodeView(
 ): NodeView {
   const { interfaces = { eth0: ['192.168.0.10/24'] }, ...facts } = given;
   const parsed = Object.entries(interfaces).map(([name, texts]) => [name, texts.map(interfaceAddress)] as const);
-  return { name: 'node-a', zone: undefined, podCIDRs: [], addresses: [], interfaces: new Map(parsed), ...facts };
+  return {
+    name: 'node-a',
+    zone: undefined,
+    podCIDRs: [],
+    addresses: [],
+    otherNodeAddresses: new Set(),
+    interfaces: new Map(parsed),
+    ...facts,
+  };
 }
 
 export function settings(given: Partial<ProxySettings> = {}): ProxySettings {
   return {
     behaviour: 'documented',
     scheduler: 'rr',
+    schedulerFlags: undefined,
+    weights: undefined,
     masqueradeAll: false,
     masqueradeBit: 14,
     randomFully: true,

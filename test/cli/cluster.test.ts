@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { itWithKubectl, Kubectl } from '../apiserver/kubectl.ts';
 import { type ApiServer, startApiServer } from '../apiserver/server.ts';
-import { node, type ServiceSketch, service, slice } from '../lab/objects.ts';
+import { NAMESPACE, node, type ServiceSketch, service, slice } from '../lab/objects.ts';
 import { runProgram } from './program.ts';
 
 const WEB: ServiceSketch = {
@@ -88,5 +88,54 @@ describe('test/cli/cluster', () => {
     } finally {
       kubectl.remove();
     }
+  });
+
+  describe('with another Node whose address is an external IP', () => {
+    const address = '192.168.0.12';
+    const shared: ServiceSketch = {
+      name: 'shared',
+      clusterIPs: ['10.96.0.20'],
+      ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
+      spec: { externalIPs: [address] },
+    };
+
+    before(() => {
+      api.apply(node('node-b', [address]));
+      api.apply(service(shared));
+    });
+    after(() => {
+      api.clearFaults();
+      api.delete({ kind: 'Service', namespace: NAMESPACE, name: 'shared' });
+      api.delete({ kind: 'Node', name: 'node-b' });
+    });
+    const asked = (...flags: readonly string[]) => dryRun('--kubeconfig', kubeconfig, '-o', 'ipvs', ...flags);
+
+    it('R58: leaves the address to that Node and warns', async () => {
+      const { stdout, messages, exitCode } = await asked();
+      expect(stdout).to.include('-A -t 10.96.0.20:80 -s rr\n').and.not.include(`${address}:80 `);
+      expect(messages).to.have.length(1);
+      expect(messages[0]).to.include('Service shop/shared').and.include(address);
+      expect(exitCode).to.equal(0);
+    });
+
+    it('serves it when it is to behave like kube-proxy, without a look at other Nodes', async () => {
+      api.requests.clear();
+      const { stdout, messages } = await asked('--behaviour', 'kube-proxy');
+      expect(stdout).to.include(`-A -t ${address}:80 -s rr\n`);
+      expect([messages, api.requests.count('list', 'nodes')]).to.deep.equal([[], 1]);
+    });
+
+    it('says in one line that the other Nodes are forbidden to it, and fails', async () => {
+      const fieldSelector = 'metadata.name!=node-a';
+      api.fault({
+        effect: { kind: 'refuse', status: 403 },
+        times: Number.POSITIVE_INFINITY,
+        matching: ({ query }) => query.get('fieldSelector') === fieldSelector,
+      });
+      const { stdout, messages, exitCode } = await asked();
+      expect(messages).to.have.length(1);
+      expect(messages[0]).to.match(/^error: other nodes could not be listed: the API server refused with 403/);
+      expect([stdout, exitCode]).to.deep.equal(['', 1]);
+    });
   });
 });

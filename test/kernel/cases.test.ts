@@ -1,11 +1,14 @@
 import { parseSets } from '../lab/kernel-state.ts';
-import { loadCases } from './cases.ts';
+import { loadCases, MEMORY_BEHAVIOURS } from './cases.ts';
 import { type Links, memoryKernel } from './memory-kernel.ts';
 import { type CaseKernel, runCase } from './run-case.ts';
 
 describe('test/kernel/cases', () => {
-  for (const { path, content } of loadCases()) {
-    it(`${path}: ${content.summary}`, () => runCase(content, memoryCaseKernel(content.node.addresses)));
+  for (const behaviour of MEMORY_BEHAVIOURS) {
+    for (const { path, content } of loadCases()) {
+      it(`${path}, ${behaviour}: ${content.summary}`, () =>
+        runCase(content, memoryCaseKernel(content.node.addresses), behaviour));
+    }
   }
 });
 

@@ -20,8 +20,23 @@ export interface Case {
 export interface CaseStep {
   readonly apply?: readonly unknown[];
   readonly delete?: readonly { readonly kind: string; readonly namespace: string; readonly name: string }[];
+  /** What holds under the behaviour of kube-proxy. */
   readonly expect: Expectation;
+  /** What holds under behaviour `documented`, where that is something else. */
+  readonly documented?: Expectation;
 }
+
+/** The two behaviours, as `--behaviour` takes them. */
+export type CaseBehaviour = 'kube-proxy' | 'documented';
+
+/** Behaviours under which a vector says something; vectors from elsewhere speak of kube-proxy only. */
+export function behavioursOf({ steps }: Case): readonly CaseBehaviour[] {
+  return steps.some(({ documented }) => documented) ? ['kube-proxy', 'documented'] : ['kube-proxy'];
+}
+
+/** Both, for the project's own vectors, whose expectations hold under both unless a second one stands beside the first. */
+export const MEMORY_BEHAVIOURS: readonly CaseBehaviour[] =
+  process.env.CASES_DIR === undefined ? ['kube-proxy', 'documented'] : ['kube-proxy'];
 
 export interface Expectation {
   readonly ipvs: string;

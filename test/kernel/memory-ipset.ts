@@ -17,6 +17,12 @@ const NAMES: Readonly<Record<string, string>> = { '6:': 'tcp:', '17:': 'udp:', '
 /** The sets, programmed by lines of `ipset restore` and by nothing else; it stops at the first line that is refused. */
 export class MemoryIpsets {
   readonly #sets = new Map<string, MemorySet>();
+  readonly #isNamed: (name: string) => boolean;
+
+  /** `isNamed`: a rule names the set, which keeps it from being destroyed. */
+  constructor(isNamed: (name: string) => boolean = () => false) {
+    this.#isNamed = isNamed;
+  }
 
   restore(script: string): ToolAnswer {
     for (const [index, line] of script.split('\n').entries()) {
@@ -48,8 +54,10 @@ export class MemoryIpsets {
     if (command === 'create') return this.#create(name, words.join(' '));
     const set = this.#sets.get(name);
     if (!set) return 'The set with the given name does not exist';
+    if (command === 'destroy') return this.#destroy(name, words);
     const [entry = '', ...rest] = words;
     if (rest.length > 0) return 'unknown argument';
+    if (command === 'swap') return this.#swap(name, entry);
     if (command !== 'add' && command !== 'del') return 'unknown command';
     if (!entryPattern(set).test(entry)) return 'Syntax error in entry';
     const named = entry.replace(/(?<=,)(6|17|132):/, (number) => NAMES[number] ?? number);
@@ -68,6 +76,21 @@ export class MemoryIpsets {
       limit: Number(match[3] ?? 65536),
       entries: new Set(),
     });
+    return undefined;
+  }
+
+  #destroy(name: string, words: readonly string[]): string | undefined {
+    if (words.length > 0) return 'unknown argument';
+    if (this.#isNamed(name)) return 'Set cannot be destroyed: it is in use by a kernel component';
+    this.#sets.delete(name);
+    return undefined;
+  }
+
+  #swap(name: string, other: string): string | undefined {
+    const [first, second] = [this.#sets.get(name), this.#sets.get(other)];
+    if (!first || !second) return 'Sets cannot be swapped: the second set does not exist';
+    if (first.type !== second.type) return 'The sets cannot be swapped: their type does not match';
+    this.#sets.set(name, second).set(other, first);
     return undefined;
   }
 

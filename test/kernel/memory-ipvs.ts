@@ -12,7 +12,7 @@ interface MemoryServer {
 
 const SERVICE = String.raw`(-t|-u|--sctp-service) (\[[0-9a-f:]+\]:\d+|\d+\.\d+\.\d+\.\d+:\d+)`;
 const REAL = String.raw`-r (\[[0-9a-f:]+\]:\d+|\d+\.\d+\.\d+\.\d+:\d+)`;
-const SERVER_LINE = new RegExp(String.raw`^(-A|-E) ${SERVICE} (-s [a-z]+(?: -p [1-9]\d*)?(?: -b [a-z,-]+)?)$`);
+const SERVER_LINE = new RegExp(String.raw`^(-A|-E) ${SERVICE} (-s [a-z]+(?: -p [1-9]\d*)?(?: -b [a-z0-9,-]+)?)$`);
 const SERVER_DELETE = new RegExp(`^-D ${SERVICE}$`);
 const REAL_LINE = new RegExp(String.raw`^(-a|-e) ${SERVICE} ${REAL} (-m -w \d+)$`);
 const REAL_DELETE = new RegExp(`^-d ${SERVICE} ${REAL}$`);
@@ -22,6 +22,8 @@ const REAL_DELETE = new RegExp(`^-d ${SERVICE} ${REAL}$`);
  * at a line it cannot parse (every line that the program never writes is such a line), and exits with the status of the last line.
  */
 export class MemoryIpvs {
+  /** What the kernel has; others are refused. */
+  readonly schedulers = new Set('rr wrr lc wlc lblc lblcr sh dh sed nq fo ovf mh'.split(' '));
   readonly #servers = new Map<string, MemoryServer>();
   #refused: readonly string[] = [];
 
@@ -96,6 +98,8 @@ export class MemoryIpvs {
     const [, command, flag, address, options = ''] = match;
     const key = `${flag} ${address}`;
     const present = this.#servers.get(key);
+    const [, scheduler = ''] = options.split(' ');
+    if (!this.schedulers.has(scheduler)) return { refusal: 'Scheduler or persistence engine not found' };
     if (command === '-A') {
       if (present) return { refusal: 'Service already exists' };
       this.#servers.set(key, { options, reals: new Map() });

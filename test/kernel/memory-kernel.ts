@@ -2,6 +2,7 @@ import type { Host } from '../../src/apply/host.ts';
 import type { ToolCall } from '../../src/apply/tool.ts';
 import { fail, succeed } from '../../src/model/result.ts';
 import { MemoryAddresses } from './memory-addresses.ts';
+import { MemoryConntrack } from './memory-conntrack.ts';
 import { MemoryIpsets } from './memory-ipset.ts';
 import { MemoryIpvs, type ToolAnswer } from './memory-ipvs.ts';
 import { MemoryTables } from './memory-tables.ts';
@@ -14,6 +15,7 @@ export interface MemoryKernel extends Host {
   readonly ipvs: MemoryIpvs;
   readonly ipsets: MemoryIpsets;
   readonly addresses: MemoryAddresses;
+  readonly conntrack: MemoryConntrack;
   readonly tables: { readonly IPv4: MemoryTables; readonly IPv6: MemoryTables };
   /** Files under `/proc/sys` and others, by path. */
   readonly files: Map<string, string>;
@@ -26,13 +28,15 @@ export interface MemoryKernel extends Host {
 }
 
 export function memoryKernel(links: Links): MemoryKernel {
-  const ipsets = new MemoryIpsets();
+  const ipsets: MemoryIpsets = new MemoryIpsets((name) => tables.IPv4.names(name) || tables.IPv6.names(name));
   const hasSet = (name: string) => ipsets.has(name);
+  const tables = { IPv4: new MemoryTables(hasSet), IPv6: new MemoryTables(hasSet) };
   const parts = {
     ipvs: new MemoryIpvs(),
     ipsets,
     addresses: new MemoryAddresses(links),
-    tables: { IPv4: new MemoryTables(hasSet), IPv6: new MemoryTables(hasSet) },
+    conntrack: new MemoryConntrack(),
+    tables,
     files: new Map<string, string>(),
     calls: [] as ToolCall[],
     skippedInProc: new Set<string>(),
@@ -59,12 +63,13 @@ export function memoryKernel(links: Links): MemoryKernel {
   };
 }
 
-type Parts = Pick<MemoryKernel, 'ipvs' | 'ipsets' | 'addresses' | 'tables'>;
+type Parts = Pick<MemoryKernel, 'ipvs' | 'ipsets' | 'addresses' | 'conntrack' | 'tables'>;
 
 function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer & { readonly stdout: string } {
   const printed = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
   const ran = (result: ToolAnswer) => ({ stdout: '', ...result });
-  const { ipvs, ipsets, addresses, tables } = kernel;
+  const { ipvs, ipsets, addresses, conntrack, tables } = kernel;
+  if (tool === 'conntrack' && args[0] === '-D') return conntrack.delete(args.slice(1));
   switch ([tool, ...args].join(' ')) {
     case 'ipvsadm -R':
       return ran(ipvs.restore(input));
@@ -80,6 +85,10 @@ function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer
       return ran(addresses.batch(input));
     case 'ip -json address show':
       return printed(addresses.show());
+    case 'conntrack -L -p udp -f ipv4':
+      return printed(conntrack.list('ipv4'));
+    case 'conntrack -L -p udp -f ipv6':
+      return printed(conntrack.list('ipv6'));
     case 'iptables-restore -w 5 --noflush':
       return ran(tables.IPv4.restore(input));
     case 'ip6tables-restore -w 5 --noflush':

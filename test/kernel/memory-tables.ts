@@ -39,6 +39,12 @@ export class MemoryTables {
     return table === undefined ? { stderr: '', exitCode: 0 } : { stderr: 'COMMIT expected\n', exitCode: 1 };
   }
 
+  /** Whether some rule names the set. */
+  names(set: string): boolean {
+    const rules = [...this.#tables.values()].flatMap((chains) => [...chains.values()].flat());
+    return rules.some((rule) => rule.includes(`--match-set ${set} `));
+  }
+
   /** As `iptables-save` prints it. */
   save(): string {
     return [...this.#tables]
@@ -59,14 +65,26 @@ export class MemoryTables {
       chains.set(head, []);
       return undefined;
     }
-    const [, command, chain = '', rule = ''] = /^(-A|-I) (\S+) (.+)$/.exec(line) ?? [];
+    const removed = /^-X (\S+)$/.exec(line)?.[1];
+    if (removed !== undefined) return removeChain(removed, chains);
+    const [, command, chain = '', rule = ''] = /^(-A|-I|-D) (\S+) (.+)$/.exec(line) ?? [];
     const rules = chains.get(chain);
     if (command === undefined || !rules) return 'no such chain or command';
     const target = / ?-j (\S+)/.exec(rule)?.[1] ?? '';
     if (!TARGETS.includes(target) && !chains.has(target)) return `no chain or target ${target}`;
     for (const [, set = ''] of rule.matchAll(/--match-set (\S+) /g)) if (!this.#hasSet(set)) return `no set ${set}`;
-    if (command === '-A') rules.push(rule);
+    if (command === '-D' && !rules.includes(rule)) return 'no such rule';
+    if (command === '-D') rules.splice(rules.indexOf(rule), 1);
+    else if (command === '-A') rules.push(rule);
     else rules.unshift(rule);
     return undefined;
   }
+}
+
+function removeChain(name: string, chains: Chains): string | undefined {
+  if (!chains.has(name)) return 'no such chain';
+  if (chains.get(name)?.length !== 0) return 'chain is not empty';
+  if ([...chains.values()].some((rules) => rules.some((rule) => rule.endsWith(`-j ${name}`)))) return 'chain is in use';
+  chains.delete(name);
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import type { Host } from '../../src/apply/host.ts';
 import type { ToolCall } from '../../src/apply/tool.ts';
-import { type Case, loadCases } from '../kernel/cases.ts';
+import { behavioursOf, type Case, loadCases } from '../kernel/cases.ts';
 import { type CaseKernel, runCase } from '../kernel/run-case.ts';
 import { requireLab } from './in-lab.ts';
 import { parseAddresses, parseSets } from './kernel-state.ts';
@@ -14,10 +14,12 @@ describe('test/lab/cases', () => {
   afterEach(() => execa('ip', ['netns', 'delete', NAMESPACE]));
 
   for (const { path, content } of loadCases()) {
-    it(`in the real kernel: ${path}`, async () => {
-      await makeNode(content);
-      await runCase(content, realCaseKernel());
-    });
+    for (const behaviour of behavioursOf(content)) {
+      it(`in the real kernel: ${path}, ${behaviour}`, async () => {
+        await makeNode(content);
+        await runCase(content, realCaseKernel(), behaviour);
+      });
+    }
   }
 });
 

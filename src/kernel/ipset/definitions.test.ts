@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FAMILIES } from '../../net/family.ts';
-import { SET_DEFINITIONS, setComment, setName } from './definitions.ts';
+import { KUBE_PROXY_SETS, ownSetNames, SET_DEFINITIONS, setComment, setName } from './definitions.ts';
 import { emptySets } from './state.ts';
 
 describe('kernel/ipset/definitions', () => {
@@ -25,13 +25,31 @@ describe('kernel/ipset/definitions', () => {
   ];
 
   it("has kube-proxy's sets with their types, by both of their names", () => {
-    const known = SET_DEFINITIONS.map(({ id, type }) => [setName(id, 'IPv4'), setName(id, 'IPv6'), type]);
+    const known = KUBE_PROXY_SETS.map(({ id, type }) => [setName(id, 'IPv4'), setName(id, 'IPv6'), type]);
     expect(known).to.deep.equal(names);
+  });
+
+  it('has three sets more of our own', () => {
+    const own = SET_DEFINITIONS.slice(KUBE_PROXY_SETS.length);
+    expect(own.map(({ id, type }) => [setName(id, 'IPv4'), setName(id, 'IPv6'), type])).to.deep.equal([
+      ['KUBE-CLUSTER-IP-NO-LOCAL', 'KUBE-6-CLUSTER-IP-NO-LOCAL', 'hash:ip,port'],
+      ['KUBE-EXTERNAL-NO-LOCAL', 'KUBE-6-EXTERNAL-NO-LOCAL', 'hash:ip,port'],
+      ['KUBE-NODE-PORT-IP', 'KUBE-6-NODE-PORT-IP', 'hash:ip'],
+    ]);
+  });
+
+  it('knows every name that is ours in a family, and the one under which sets are exchanged', () => {
+    for (const family of FAMILIES) {
+      const { sets, exchange } = ownSetNames(family);
+      expect(sets).to.deep.equal(SET_DEFINITIONS.map(({ id }) => setName(id, family)));
+      expect(sets).to.not.include(exchange);
+    }
+    expect(FAMILIES.map((family) => ownSetNames(family).exchange)).to.deep.equal(['KUBE-EXCHANGE', 'KUBE-6-EXCHANGE']);
   });
 
   it('cuts names to what the kernel takes, and keeps them different', () => {
     const all = FAMILIES.flatMap((family) => SET_DEFINITIONS.map(({ id }) => setName(id, family)));
-    expect(new Set(all).size).to.equal(34);
+    expect(new Set(all).size).to.equal(40);
     expect(Math.max(...all.map(({ length }) => length))).to.equal(31);
   });
 
@@ -40,15 +58,15 @@ describe('kernel/ipset/definitions', () => {
     expect(setComment('NODE-PORT-SCTP-HASH')).to.equal(
       "Kubernetes nodeport SCTP port for masquerade purpose with type 'hash ip:port'",
     );
-    expect(new Set(SET_DEFINITIONS.map(({ comment }) => comment)).size).to.equal(17);
+    expect(new Set(SET_DEFINITIONS.map(({ comment }) => comment)).size).to.equal(20);
   });
 
   it('gives hashes a family and a limit, bitmaps neither', () => {
     const sets = [...emptySets('IPv6').values()];
     const of = (type: string) =>
       sets.filter((set) => set.type === type).map(({ family, maxEntries }) => [family, maxEntries]);
-    expect(sets).to.have.lengthOf(17);
-    expect(of('hash:ip')).to.deep.equal([['IPv6', 65536]]);
+    expect(sets).to.have.lengthOf(20);
+    expect(of('hash:ip')).to.deep.equal(Array(2).fill(['IPv6', 65536]));
     expect(of('bitmap:port')).to.deep.equal(Array(5).fill([undefined, undefined]));
   });
 });

@@ -3,7 +3,7 @@ import type { Family } from '../../net/family.ts';
 export type SetType = 'hash:ip' | 'hash:ip,port' | 'hash:ip,port,ip' | 'hash:ip,port,net' | 'bitmap:port';
 
 /** Name of a set without its family. */
-export type SetId = (typeof DEFINITIONS)[number]['id'];
+export type SetId = (typeof OF_KUBE_PROXY | typeof OF_OURS)[number]['id'];
 
 export interface SetDefinition {
   readonly id: SetId;
@@ -12,12 +12,7 @@ export interface SetDefinition {
   readonly comment: string;
 }
 
-/**
- * The sets of every family, used or not, in the order in which they are created.
- *
- * Source: kubernetes/kubernetes pkg/proxy/ipvs/ipset.go, proxier.go
- */
-const DEFINITIONS = [
+const OF_KUBE_PROXY = [
   define('LOOP-BACK', 'hash:ip,port,ip', 'Kubernetes endpoints dst ip:port, source ip for solving hairpin purpose'),
   define('CLUSTER-IP', 'hash:ip,port', 'Kubernetes service cluster ip + port for masquerade purpose'),
   define('EXTERNAL-IP', 'hash:ip,port', 'Kubernetes service external ip + port for masquerade and filter purpose'),
@@ -61,7 +56,29 @@ const DEFINITIONS = [
   define('IPVS-IPS', 'hash:ip', 'Addresses on the ipvs interface'),
 ] as const;
 
-export const SET_DEFINITIONS: readonly SetDefinition[] = DEFINITIONS;
+const OF_OURS = [
+  define(
+    'CLUSTER-IP-NO-LOCAL',
+    'hash:ip,port',
+    'Kubernetes service cluster ip + port with internalTrafficPolicy=local and no local endpoint',
+  ),
+  define(
+    'EXTERNAL-NO-LOCAL',
+    'hash:ip,port',
+    'Kubernetes external ip + port with externalTrafficPolicy=local and no local endpoint',
+  ),
+  define('NODE-PORT-IP', 'hash:ip', 'Node addresses that serve Kubernetes node ports'),
+] as const;
+
+/**
+ * The sets of every family, used or not, in the order in which they are created.
+ *
+ * Source: kubernetes/kubernetes pkg/proxy/ipvs/ipset.go, proxier.go
+ */
+export const KUBE_PROXY_SETS: readonly SetDefinition[] = OF_KUBE_PROXY;
+
+/** Those and the ones that kube-proxy does not have. */
+export const SET_DEFINITIONS: readonly SetDefinition[] = [...OF_KUBE_PROXY, ...OF_OURS];
 
 /** The kernel's limit for the name of a set. */
 const NAME_LIMIT = 31;
@@ -69,6 +86,18 @@ const NAME_LIMIT = 31;
 /** `KUBE-CLUSTER-IP` or `KUBE-6-CLUSTER-IP`; long IPv6 names are cut to what the kernel takes. */
 export function setName(id: SetId, family: Family): string {
   return `KUBE-${family === 'IPv6' ? '6-' : ''}${id}`.slice(0, NAME_LIMIT);
+}
+
+/** Names under which sets are ours in a family, whatever is wanted now. */
+export interface OwnSetNames {
+  readonly sets: readonly string[];
+  /** A set that stands in for another one until the two are swapped; between passes it is not there. */
+  readonly exchange: string;
+}
+
+export function ownSetNames(family: Family): OwnSetNames {
+  const exchange = `KUBE-${family === 'IPv6' ? '6-' : ''}EXCHANGE`;
+  return { sets: SET_DEFINITIONS.map(({ id }) => setName(id, family)), exchange };
 }
 
 export function setComment(id: SetId): string {

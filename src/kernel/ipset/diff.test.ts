@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { anySets, setsWith } from '../../../test/builders/kernel-states.ts';
 import { MemoryIpsets } from '../../../test/kernel/memory-ipset.ts';
 import { FAMILIES } from '../../net/family.ts';
+import { KUBE_PROXY_SETS, ownSetNames } from './definitions.ts';
 import { applyIpsetSteps, diffIpsets } from './diff.ts';
 import { parseIpsetSave } from './parse.ts';
 import { renderIpsetState, renderIpsetSteps } from './render.ts';
-import type { IpSet, IpsetState, SetEntry } from './state.ts';
+import { emptySets, type IpSet, type IpsetState, type SetEntry } from './state.ts';
 
 describe('kernel/ipset/diff', () => {
   for (const family of FAMILIES) {
@@ -16,16 +17,16 @@ describe('kernel/ipset/diff', () => {
           const kernel = new MemoryIpsets();
           let known: IpsetState = new Map();
           for (const wanted of states) {
-            const { additions, removals, conflicts } = diffIpsets(known, wanted);
+            const { additions, removals, rebuilt } = diffIpsets(known, wanted, ownSetNames(family));
             known = applyIpsetSteps(known, [...additions, ...removals]);
-            expect(conflicts).to.deep.equal([]);
+            expect(rebuilt).to.deep.equal([]);
             for (const steps of [additions, removals]) {
               expect(kernel.restore(renderIpsetSteps(steps))).to.deep.equal({ stderr: '', exitCode: 0 });
             }
             const read = parseIpsetSave(kernel.save()) ?? new Map();
             expect(renderIpsetState(read)).to.equal(renderIpsetState(wanted));
             expect(renderIpsetState(known)).to.equal(renderIpsetState(wanted));
-            expect(diffIpsets(read, wanted)).to.deep.equal({ additions: [], removals: [], conflicts: [] });
+            expect(diffIpsets(read, wanted, ownSetNames(family))).to.deep.equal(NOTHING);
           }
         }),
         { numRuns: 60 },
@@ -36,7 +37,7 @@ describe('kernel/ipset/diff', () => {
     const present = setsWith('IPv4', { 'CLUSTER-IP': ['172.20.1.1,tcp:80'] });
     const wanted = setsWith('IPv4', { 'CLUSTER-IP': ['172.20.1.2,tcp:80'], 'NODE-PORT-TCP': ['30080'] });
     const missing = new Map([...present].filter(([name]) => name !== 'KUBE-NODE-PORT-TCP' && name !== 'KUBE-IPVS-IPS'));
-    const { additions, removals } = diffIpsets(missing, wanted);
+    const { additions, removals } = diffIpsets(missing, wanted, OWN);
     expect(renderIpsetSteps(additions)).to.equal(
       `create KUBE-NODE-PORT-TCP bitmap:port range 0-65535
 create KUBE-IPVS-IPS hash:ip family inet hashsize 1024 maxelem 65536
@@ -52,28 +53,112 @@ add KUBE-NODE-PORT-TCP 30080
       ...setsWith('IPv6', { 'CLUSTER-IP': ['fd00::1,tcp:80'] }),
       ['mine', foreignSet('mine')] as const,
     ]);
-    const { additions, removals, conflicts } = diffIpsets(new Map([...setsWith('IPv4'), ...others]), setsWith('IPv4'));
-    expect({ additions, removals, conflicts }).to.deep.equal({ additions: [], removals: [], conflicts: [] });
+    expect(diffIpsets(new Map([...setsWith('IPv4'), ...others]), setsWith('IPv4'), OWN)).to.deep.equal(NOTHING);
   });
 
-  it('names a set of ours that has another type or family, and does nothing to it', () => {
+  it('destroys a set of ours that has another type or family and makes it anew, telling that no rule may name it meanwhile', () => {
     const wanted = setsWith('IPv4', { 'CLUSTER-IP': ['172.20.1.1,tcp:80'], 'IPVS-IPS': ['172.20.1.1'] });
     const present = new Map([...setsWith('IPv4'), ['KUBE-CLUSTER-IP', foreignSet('KUBE-CLUSTER-IP')] as const]);
     present.set('KUBE-IPVS-IPS', { ...setOf(wanted, 'KUBE-IPVS-IPS'), family: 'IPv6', entries: new Set() });
-    const diff = diffIpsets(present, wanted);
-    expect(diff.conflicts.map(({ wanted: set, present: found }) => [set.name, found.type, found.family])).to.deep.equal(
-      [
-        ['KUBE-CLUSTER-IP', 'list:set', undefined],
-        ['KUBE-IPVS-IPS', 'hash:ip', 'IPv6'],
-      ],
+    const { additions, removals, rebuilt } = diffIpsets(present, wanted, OWN);
+    expect(rebuilt).to.deep.equal(['KUBE-CLUSTER-IP', 'KUBE-IPVS-IPS']);
+    expect(removals).to.deep.equal([]);
+    expect(renderIpsetSteps(additions)).to.equal(
+      `destroy KUBE-CLUSTER-IP
+create KUBE-CLUSTER-IP hash:ip,port family inet hashsize 1024 maxelem 65536
+destroy KUBE-IPVS-IPS
+create KUBE-IPVS-IPS hash:ip family inet hashsize 1024 maxelem 65536
+add KUBE-CLUSTER-IP 172.20.1.1,6:80
+add KUBE-IPVS-IPS 172.20.1.1
+`,
     );
-    expect([...diff.additions, ...diff.removals]).to.deep.equal([]);
   });
 
-  it('lets a set with another limit be', () => {
-    const wanted = setsWith('IPv4');
-    const larger = new Map([...wanted].map(([name, set]) => [name, { ...set, maxEntries: 1048576 }]));
-    expect(diffIpsets(larger, wanted)).to.deep.equal({ additions: [], removals: [], conflicts: [] });
+  const ranges = 'LOAD-BALANCER-SOURCE-CIDR';
+  const one = '203.0.113.9,tcp:80,198.51.100.0/24';
+  const two = '203.0.113.9,tcp:80,192.0.2.0/24';
+  const replaced: readonly (readonly [string, Partial<IpSet>, string])[] = [
+    [
+      'entries that time out',
+      { oddities: ['timeout 60'] },
+      `add KUBE-EXCHANGE ${sixth(two)}\nadd KUBE-EXCHANGE ${sixth(one)}\n`,
+    ],
+    ['less room', { maxEntries: 1024 }, `add KUBE-EXCHANGE ${sixth(two)}\nadd KUBE-EXCHANGE ${sixth(one)}\n`],
+    [
+      'much more room than is needed',
+      { maxEntries: 131072 },
+      `add KUBE-EXCHANGE ${sixth(two)}\nadd KUBE-EXCHANGE ${sixth(one)}\n`,
+    ],
+    ['entries that mean the opposite', { oddities: ['nomatch'] }, `add KUBE-EXCHANGE ${sixth(two)}\n`],
+  ];
+  for (const [what, given, adds] of replaced) {
+    it(`swaps a set of ours with ${what} for a new one, which has what the old one had until the end`, () => {
+      const wanted = setsWith('IPv4', { [ranges]: [two] });
+      const name = `KUBE-${ranges}`;
+      const present = new Map(setsWith('IPv4', { [ranges]: [one] }));
+      present.set(name, { ...setOf(present, name), ...given });
+      const { additions, removals, rebuilt } = diffIpsets(present, wanted, OWN);
+      expect(rebuilt).to.deep.equal([]);
+      expect(renderIpsetSteps(additions)).to.equal(
+        `create KUBE-EXCHANGE hash:ip,port,net family inet hashsize 1024 maxelem 65536
+${adds}swap KUBE-LOAD-BALANCER-SOURCE-CIDR KUBE-EXCHANGE
+destroy KUBE-EXCHANGE
+`,
+      );
+      const kept = given.oddities?.includes('nomatch') ? '' : `del ${name} ${sixth(one)}\n`;
+      expect(renderIpsetSteps(removals)).to.equal(kept);
+      const after = applyIpsetSteps(present, [...additions, ...removals]);
+      expect([...after].sort()).to.deep.equal([...wanted].sort());
+    });
+  }
+
+  it('takes what an exchange left behind away first', () => {
+    const present = new Map([...setsWith('IPv6'), ['KUBE-6-EXCHANGE', foreignSet('KUBE-6-EXCHANGE')] as const]);
+    const { additions } = diffIpsets(present, setsWith('IPv6'), ownSetNames('IPv6'));
+    expect(renderIpsetSteps(additions)).to.equal('destroy KUBE-6-EXCHANGE\n');
+  });
+
+  it('destroys sets that are ours and not wanted any more', () => {
+    const wanted = emptySets('IPv4', KUBE_PROXY_SETS);
+    const { additions, removals } = diffIpsets(setsWith('IPv4', { 'NODE-PORT-IP': ['192.168.0.10'] }), wanted, OWN);
+    expect([renderIpsetSteps(additions), renderIpsetSteps(removals)]).to.deep.equal([
+      '',
+      'destroy KUBE-CLUSTER-IP-NO-LOCAL\ndestroy KUBE-EXTERNAL-NO-LOCAL\ndestroy KUBE-NODE-PORT-IP\n',
+    ]);
+  });
+
+  describe('size', () => {
+    const name = 'KUBE-IPVS-IPS';
+    const filled = (count: number, first = 0) =>
+      setsWith('IPv4', { 'IPVS-IPS': Array.from({ length: count }, (_, index) => address(first + index)) });
+    const room = (sets: IpsetState) => setOf(sets, name).maxEntries;
+    const step = (present: IpsetState, wanted: IpsetState) => {
+      const { additions, removals } = diffIpsets(present, wanted, OWN);
+      return {
+        swaps: additions.some(({ kind }) => kind === 'swap-sets'),
+        after: applyIpsetSteps(present, [...additions, ...removals]),
+      };
+    };
+
+    it('grows with the entries, and is made large enough at once', () => {
+      expect([room(filled(65536)), room(filled(65537)), room(filled(200000))]).to.deep.equal([65536, 131072, 262144]);
+      const { swaps, after } = step(filled(65536), filled(65537));
+      expect([swaps, room(after), setOf(after, name).entries.size]).to.deep.equal([true, 131072, 65537]);
+    });
+
+    it('has room for the old and the new together while a pass runs', () => {
+      const { swaps, after } = step(filled(60000), filled(60000, 10000));
+      expect([swaps, room(after), setOf(after, name).entries.size]).to.deep.equal([true, 131072, 60000]);
+    });
+
+    it('shrinks only when there is plenty of room in the smaller one, so that it does not go to and fro', () => {
+      const large = applyIpsetSteps(new Map(), diffIpsets(new Map(), filled(65537), OWN).additions);
+      const still = step(large, filled(65000));
+      expect([still.swaps, room(still.after)]).to.deep.equal([false, 131072]);
+      const few = step(step(large, filled(100)).after, filled(100));
+      expect([few.swaps, room(few.after)]).to.deep.equal([true, 65536]);
+      expect(step(few.after, filled(100)).swaps).to.equal(false);
+    });
   });
 
   it('does not change the state that it is given', () => {
@@ -86,12 +171,24 @@ add KUBE-NODE-PORT-TCP 30080
   });
 });
 
+const OWN = ownSetNames('IPv4');
+const NOTHING = { additions: [], removals: [], rebuilt: [] };
+
+function address(index: number): string {
+  return `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+}
+
+/** The entry with its protocol as a number. */
+function sixth(entry: string): string {
+  return entry.replace('tcp', '6');
+}
+
 function isFilled(sets: IpsetState): boolean {
   return sets.size > 0;
 }
 
 function foreignSet(name: string): IpSet {
-  return { name, type: 'list:set', family: undefined, maxEntries: undefined, entries: new Set() };
+  return { name, type: 'list:set', family: undefined, maxEntries: undefined, oddities: [], entries: new Set() };
 }
 
 function setOf(sets: IpsetState, name: string): IpSet {

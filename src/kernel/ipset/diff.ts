@@ -1,45 +1,51 @@
-import type { IpSet, IpsetState, SetEntry } from './state.ts';
+import type { OwnSetNames } from './definitions.ts';
+import { type IpSet, type IpsetState, type SetEntry, withEntries } from './state.ts';
 
 /** One change of the sets; each is one line of `ipset restore`. */
 export type IpsetStep =
   | { readonly kind: 'create-set'; readonly set: IpSet }
   | { readonly kind: 'add-entry'; readonly set: IpSet; readonly entry: SetEntry }
-  | { readonly kind: 'delete-entry'; readonly set: IpSet; readonly entry: SetEntry };
-
-/** A set of ours that stands in the kernel with another type or family; it cannot be filled. */
-export interface SetConflict {
-  readonly wanted: IpSet;
-  readonly present: IpSet;
-}
+  | { readonly kind: 'delete-entry'; readonly set: IpSet; readonly entry: SetEntry }
+  /** The two exchange their content; rules go on naming the first. */
+  | { readonly kind: 'swap-sets'; readonly set: IpSet; readonly other: string }
+  | { readonly kind: 'destroy-set'; readonly name: string };
 
 export interface IpsetDiff {
   readonly additions: readonly IpsetStep[];
   readonly removals: readonly IpsetStep[];
-  readonly conflicts: readonly SetConflict[];
+  /** Sets that stand with a type or family that cannot be swapped for ours: no rule may name them while `additions` run. */
+  readonly rebuilt: readonly string[];
 }
 
-/** What leads from `observed` to `desired`. Sets that are not in `desired` are not ours and are not looked at. */
-export function diffIpsets(observed: IpsetState, desired: IpsetState): IpsetDiff {
+/**
+ * What leads from `observed` to `desired`. A set with other parameters is replaced: made and filled under another name, then swapped, so
+ * that a packet meets the old one or the new one. Sets under own names that are not in `desired` are destroyed; all others are not looked at.
+ */
+export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSetNames): IpsetDiff {
+  const creates: IpsetStep[] = observed.has(own.exchange) ? [{ kind: 'destroy-set', name: own.exchange }] : [];
   const additions: IpsetStep[] = [];
   const removals: IpsetStep[] = [];
-  const conflicts: SetConflict[] = [];
+  const rebuilt: string[] = [];
   for (const [name, set] of desired) {
     const present = observed.get(name);
     if (present === set) continue;
-    if (!present) {
-      additions.push({ kind: 'create-set', set });
-    } else if (present.type !== set.type || present.family !== set.family) {
-      conflicts.push({ wanted: set, present });
+    if (present && isSwappable(present, set)) {
+      const kept = keptEntries(present);
+      additions.push(...(isReplaced(present, set) ? exchange(kept, set, own) : adds(kept, set)));
+      removals.push(...deletes(kept, set));
       continue;
     }
-    for (const entry of set.entries) {
-      if (!present?.entries.has(entry)) additions.push({ kind: 'add-entry', set, entry });
+    if (present) {
+      rebuilt.push(name);
+      creates.push({ kind: 'destroy-set', name });
     }
-    for (const entry of present?.entries ?? []) {
-      if (!set.entries.has(entry)) removals.push({ kind: 'delete-entry', set, entry });
-    }
+    creates.push({ kind: 'create-set', set });
+    additions.push(...adds(NO_ENTRIES, set));
   }
-  return { additions: createsFirst(additions), removals, conflicts };
+  for (const name of own.sets) {
+    if (observed.has(name) && !desired.has(name)) removals.push({ kind: 'destroy-set', name });
+  }
+  return { additions: [...creates, ...additions], removals, rebuilt };
 }
 
 /** The state after the steps, provided the kernel accepts them all. */
@@ -47,17 +53,29 @@ export function applyIpsetSteps(state: IpsetState, steps: readonly IpsetStep[]):
   if (steps.length === 0) return state;
   const sets = new Map(state);
   const changed = new Map<string, Set<SetEntry>>();
+  const entriesOf = (name: string) => changed.get(name) ?? new Set(sets.get(name)?.entries);
   for (const step of steps) {
-    const { name } = step.set;
-    if (step.kind === 'create-set') {
-      changed.set(name, new Set());
-      sets.set(name, step.set);
-      continue;
+    switch (step.kind) {
+      case 'create-set':
+        sets.set(step.set.name, step.set);
+        changed.set(step.set.name, new Set());
+        break;
+      case 'add-entry':
+        changed.set(step.set.name, entriesOf(step.set.name).add(step.entry));
+        break;
+      case 'delete-entry': {
+        const entries = entriesOf(step.set.name);
+        entries.delete(step.entry);
+        changed.set(step.set.name, entries);
+        break;
+      }
+      case 'swap-sets':
+        swap(sets, changed, [step.set.name, step.other]);
+        break;
+      default:
+        sets.delete(step.name);
+        changed.delete(step.name);
     }
-    const entries = changed.get(name) ?? new Set(sets.get(name)?.entries);
-    changed.set(name, entries);
-    if (step.kind === 'add-entry') entries.add(step.entry);
-    else entries.delete(step.entry);
   }
   for (const [name, entries] of changed) {
     const set = sets.get(name);
@@ -66,6 +84,64 @@ export function applyIpsetSteps(state: IpsetState, steps: readonly IpsetStep[]):
   return sets;
 }
 
-function createsFirst(steps: readonly IpsetStep[]): IpsetStep[] {
-  return [...steps.filter(({ kind }) => kind === 'create-set'), ...steps.filter(({ kind }) => kind !== 'create-set')];
+function swap(
+  sets: Map<string, IpSet>,
+  changed: Map<string, Set<SetEntry>>,
+  [one, other]: readonly [string, string],
+): void {
+  const [first, second] = [sets.get(one), sets.get(other)];
+  if (!first || !second) return;
+  const [ofFirst, ofSecond] = [
+    changed.get(one) ?? new Set(first.entries),
+    changed.get(other) ?? new Set(second.entries),
+  ];
+  sets.set(one, { ...second, name: one }).set(other, { ...first, name: other });
+  changed.set(one, ofSecond).set(other, ofFirst);
+}
+
+/** The kernel swaps sets of one type and family only. */
+function isSwappable(present: IpSet, wanted: IpSet): boolean {
+  return present.type === wanted.type && present.family === wanted.family;
+}
+
+/** A hash that has grown is made smaller only when there is plenty of room in the smaller one, so that it does not go to and fro. */
+function isReplaced(present: IpSet, wanted: IpSet): boolean {
+  if (present.oddities.length > 0) return true;
+  if (present.maxEntries === undefined || wanted.maxEntries === undefined) return false;
+  if (present.maxEntries < wanted.maxEntries) return true;
+  const isSameSize = present.maxEntries === wanted.maxEntries;
+  if (isSameSize && present.entries.size + wanted.entries.size <= present.maxEntries) return false;
+  const together = new Set([...present.entries, ...wanted.entries]).size;
+  return together > present.maxEntries || (!isSameSize && together <= wanted.maxEntries * ROOM_TO_SHRINK);
+}
+
+const ROOM_TO_SHRINK = 0.75;
+
+/** What is to stay until the end of the pass; entries that may mean the opposite are not. */
+function keptEntries(present: IpSet): ReadonlySet<SetEntry> {
+  return present.oddities.includes('nomatch') ? NO_ENTRIES : present.entries;
+}
+
+const NO_ENTRIES: ReadonlySet<SetEntry> = new Set();
+
+function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, own: OwnSetNames): readonly IpsetStep[] {
+  const full = withEntries({ ...wanted, name: own.exchange }, new Set([...wanted.entries, ...kept]));
+  return [
+    { kind: 'create-set', set: full },
+    ...adds(NO_ENTRIES, full),
+    { kind: 'swap-sets', set: wanted, other: own.exchange },
+    { kind: 'destroy-set', name: own.exchange },
+  ];
+}
+
+function adds(present: ReadonlySet<SetEntry>, set: IpSet): readonly IpsetStep[] {
+  return [...set.entries].flatMap((entry): IpsetStep[] =>
+    present.has(entry) ? [] : [{ kind: 'add-entry', set, entry }],
+  );
+}
+
+function deletes(present: ReadonlySet<SetEntry>, set: IpSet): readonly IpsetStep[] {
+  return [...present].flatMap((entry): IpsetStep[] =>
+    set.entries.has(entry) ? [] : [{ kind: 'delete-entry', set, entry }],
+  );
 }

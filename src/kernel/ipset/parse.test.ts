@@ -66,6 +66,26 @@ add all cali40s
     });
   }
 
+  const odd: readonly (readonly [string, string, readonly string[]])[] = [
+    ['entries that time out', 'create s hash:ip family inet hashsize 1024 maxelem 65536 timeout 60', ['timeout 60']],
+    [
+      'entries that are networks',
+      'create s hash:ip family inet hashsize 1024 maxelem 65536 netmask 24',
+      ['netmask 24'],
+    ],
+    ['another range', 'create s bitmap:port range 1-1024', ['range 1-1024']],
+    [
+      'entries that mean the opposite',
+      'create s hash:ip,port,net family inet maxelem 65536\nadd s 1.1.1.1,tcp:80,10.0.0.0/8 nomatch\nadd s 1.1.1.1,tcp:80,9.0.0.0/8 nomatch',
+      ['nomatch'],
+    ],
+    ['nothing but counters and comments', 'create s bitmap:port range 0-65535 counters comment', []],
+  ];
+  for (const [what, text, oddities] of odd) {
+    it(`tells a set with ${what}`, () =>
+      expect(parseIpsetSave(`${text}\n`)?.get('s')?.oddities).to.deep.equal(oddities));
+  }
+
   it('reads an empty text as no set', () => expect(parseIpsetSave('')).to.deep.equal(new Map()));
 
   for (const text of [

@@ -3,17 +3,19 @@ import type { IpSet, IpsetState, SetEntry } from './state.ts';
 
 /**
  * Reads what `ipset save` prints, or `renderIpsetState`. Entries come out as `ipset save` writes them, with protocol names;
- * options that we do not set (hash size, bucket size, …) are passed over. A line of any other form gives `undefined`.
+ * options that change nothing for us (hash size, counters, …) are passed over. A line of any other form gives `undefined`.
  */
 export function parseIpsetSave(text: string): IpsetState | undefined {
-  const sets = new Map<string, IpSet & { entries: Set<SetEntry> }>();
+  const sets = new Map<string, ReadSet>();
   for (const line of text.split('\n')) {
     const [command, name = '', ...words] = line.split(' ');
     if (command === '') continue;
     if (command === 'create') {
       sets.set(name, readSet(name, words));
     } else if (command === 'add' && words[0] !== undefined && sets.has(name)) {
-      sets.get(name)?.entries.add(nameProtocol(canonical(words[0])));
+      const set = sets.get(name);
+      set?.entries.add(nameProtocol(canonical(words[0])));
+      if (words.includes('nomatch') && !set?.oddities.includes('nomatch')) set?.oddities.push('nomatch');
     } else {
       return undefined;
     }
@@ -39,11 +41,23 @@ export function nameProtocol(entry: string): SetEntry {
   return named as SetEntry;
 }
 
-function readSet(name: string, [type = '', ...options]: readonly string[]): IpSet & { entries: Set<SetEntry> } {
-  const option = (wanted: string) => options[options.indexOf(wanted) + 1];
-  const family = options.includes('family') ? (option('family') === 'inet6' ? 'IPv6' : 'IPv4') : undefined;
-  const maxEntries = options.includes('maxelem') ? Number(option('maxelem')) : undefined;
-  return { name, type, family, maxEntries, entries: new Set() };
+type ReadSet = IpSet & { readonly entries: Set<SetEntry>; readonly oddities: string[] };
+
+function readSet(name: string, [type = '', ...options]: readonly string[]): ReadSet {
+  const option = (wanted: string) => (options.includes(wanted) ? options[options.indexOf(wanted) + 1] : undefined);
+  const oddities = ['timeout', 'netmask', 'bitmask'].flatMap((odd) =>
+    options.includes(odd) ? [`${odd} ${option(odd)}`] : [],
+  );
+  const range = option('range');
+  if (type === 'bitmap:port' && range !== '0-65535') oddities.push(`range ${range}`);
+  return {
+    name,
+    type,
+    family: option('family') === undefined ? undefined : option('family') === 'inet6' ? 'IPv6' : 'IPv4',
+    maxEntries: option('maxelem') === undefined ? undefined : Number(option('maxelem')),
+    oddities,
+    entries: new Set(),
+  };
 }
 
 /** The second element only: the third may be an IPv6 network such as `6::/16`. */

@@ -47,10 +47,11 @@ add KUBE-6-NODE-PORT-TCP 30080
       [{ kind: 'create-set', set: bitmap }, `create ${prefix}NODE-PORT-UDP bitmap:port range 0-65535`],
       [{ kind: 'add-entry', set, entry }, `add ${prefix}CLUSTER-IP ${address},17:53`],
       [{ kind: 'delete-entry', set, entry }, `del ${prefix}CLUSTER-IP ${address},17:53`],
+      [{ kind: 'swap-sets', set, other: `${prefix}EXCHANGE` }, `swap ${prefix}CLUSTER-IP ${prefix}EXCHANGE`],
+      [{ kind: 'destroy-set', name: `${prefix}EXCHANGE` }, `destroy ${prefix}EXCHANGE`],
     ];
     for (const [step, line] of steps) {
-      it(`writes ${step.kind} for the ${family} set ${step.set.name}`, () =>
-        expect(renderIpsetStep(step)).to.equal(line));
+      it(`writes ${step.kind} for ${family}: ${line}`, () => expect(renderIpsetStep(step)).to.equal(line));
     }
   }
 });

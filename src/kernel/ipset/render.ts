@@ -23,6 +23,10 @@ export function renderIpsetStep(step: IpsetStep): string {
       return `create ${step.set.name} ${renderParameters(step.set)}`;
     case 'add-entry':
       return `add ${step.set.name} ${numberProtocol(step.entry)}`;
+    case 'swap-sets':
+      return `swap ${step.set.name} ${step.other}`;
+    case 'destroy-set':
+      return `destroy ${step.name}`;
     case 'delete-entry':
       return `del ${step.set.name} ${numberProtocol(step.entry)}`;
     default:

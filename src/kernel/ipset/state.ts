@@ -3,7 +3,7 @@ import type { Family } from '../../net/family.ts';
 import type { IpAddress } from '../../net/ip-address.ts';
 import type { Port } from '../../net/port.ts';
 import type { Protocol } from '../../net/protocol.ts';
-import { SET_DEFINITIONS, type SetType, setName } from './definitions.ts';
+import { SET_DEFINITIONS, type SetDefinition, type SetType, setName } from './definitions.ts';
 
 declare const brand: unique symbol;
 
@@ -17,6 +17,8 @@ export interface IpSet {
   readonly family: Family | undefined;
   /** Most entries a hash takes; `undefined` for bitmaps. */
   readonly maxEntries: number | undefined;
+  /** What makes the set another one than its type says, e.g. `timeout 60` or `nomatch`; none in a wanted set. */
+  readonly oddities: readonly string[];
   readonly entries: ReadonlySet<SetEntry>;
 }
 
@@ -26,24 +28,26 @@ export type IpsetState = ReadonlyMap<string, IpSet>;
 /** What kube-proxy gives every hash; the kernel refuses the entry after the last. */
 export const MAX_ENTRIES = 65536;
 
-/** All sets of a family, empty: the frame into which entries go. */
-export function emptySets(family: Family): Map<string, IpSet> {
+/** The most that a hash has to be made for to hold so many entries: as kube-proxy, and doubled as often as it takes. */
+export function maxEntriesFor(entries: number): number {
+  return entries <= MAX_ENTRIES ? MAX_ENTRIES : 2 ** Math.ceil(Math.log2(entries));
+}
+
+/** The sets of a family, empty: the frame into which entries go. */
+export function emptySets(family: Family, definitions: readonly SetDefinition[] = SET_DEFINITIONS): Map<string, IpSet> {
   return new Map(
-    SET_DEFINITIONS.map(({ id, type }): [string, IpSet] => {
+    definitions.map(({ id, type }): [string, IpSet] => {
       const name = setName(id, family);
       const hash = type !== 'bitmap:port';
-      return [
-        name,
-        {
-          name,
-          type,
-          family: hash ? family : undefined,
-          maxEntries: hash ? MAX_ENTRIES : undefined,
-          entries: new Set(),
-        },
-      ];
+      const parameters = hash ? { family, maxEntries: MAX_ENTRIES } : { family: undefined, maxEntries: undefined };
+      return [name, { name, type, ...parameters, oddities: [], entries: new Set() }];
     }),
   );
+}
+
+/** The set with these entries, large enough for them. */
+export function withEntries(set: IpSet, entries: ReadonlySet<SetEntry>): IpSet {
+  return { ...set, maxEntries: set.maxEntries && maxEntriesFor(entries.size), entries };
 }
 
 export function addressEntry(address: IpAddress): SetEntry {

@@ -52,9 +52,9 @@ describe('kernel/iptables/diff', () => {
 
   const wanted: WantedTables = {
     nat: tableOf({ 'KUBE-SERVICES': ['-s 127.0.0.0/8 -j RETURN', '-j KUBE-MARK-MASQ'], 'KUBE-MARK-MASQ': [] }, [
-      { from: 'OUTPUT', rule: '-j KUBE-SERVICES' },
+      { from: 'OUTPUT', rule: '-j KUBE-SERVICES', place: 'first' },
     ]),
-    filter: tableOf({ 'KUBE-FORWARD': ['-j ACCEPT'] }, [{ from: 'FORWARD', rule: '-j KUBE-FORWARD' }]),
+    filter: tableOf({ 'KUBE-FORWARD': ['-j ACCEPT'] }, [{ from: 'FORWARD', rule: '-j KUBE-FORWARD', place: 'first' }]),
   };
   const present: ReadTables = {
     nat: new Map([
@@ -108,7 +108,7 @@ function anyTables(): fc.Arbitrary<WantedTables> {
   );
   const chains = fc.record(Object.fromEntries(CHAINS.map((chain) => [chain, fc.array(rule, { maxLength: 3 })])));
   const jump = fc.constantFrom(
-    ...BUILT_IN.flatMap((from) => CHAINS.map((chain): Jump => ({ from, rule: `-j ${chain}` }))),
+    ...BUILT_IN.flatMap((from) => CHAINS.map((chain): Jump => ({ from, rule: `-j ${chain}`, place: 'first' }))),
   );
   const table = fc
     .tuple(chains, fc.uniqueArray(jump, { maxLength: 3 }))
@@ -116,8 +116,12 @@ function anyTables(): fc.Arbitrary<WantedTables> {
   return fc.record({ nat: table, filter: table });
 }
 
-function tableOf(chains: Readonly<Record<string, readonly RuleText[]>>, jumps: readonly Jump[]): WantedTable {
-  return { chains: new Map(Object.entries(chains)), jumps };
+function tableOf(
+  chains: Readonly<Record<string, readonly RuleText[]>>,
+  jumps: readonly Jump[],
+  obsolete: readonly string[] = [],
+): WantedTable {
+  return { chains: new Map(Object.entries(chains)), jumps, obsolete };
 }
 
 function readAll(kernel: MemoryTables): ReadTables {

@@ -8,8 +8,12 @@ describe('kernel/iptables/render', () => {
     nat: tableOf(
       { 'KUBE-SERVICES': ['-s 127.0.0.0/8 -j RETURN'], 'KUBE-MARK-MASQ': ['-j MARK --set-xmark 0x4000/0x4000'] },
       [
-        { from: 'OUTPUT', rule: '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES' },
-        { from: 'PREROUTING', rule: '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES' },
+        { from: 'OUTPUT', rule: '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES', place: 'first' },
+        {
+          from: 'PREROUTING',
+          rule: '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES',
+          place: 'first',
+        },
       ],
     ),
     filter: tableOf({ 'KUBE-IPVS-OUT-FILTER': [] }, []),
@@ -52,6 +56,10 @@ COMMIT
   });
 });
 
-function tableOf(chains: Readonly<Record<string, readonly RuleText[]>>, jumps: readonly Jump[]): WantedTable {
-  return { chains: new Map(Object.entries(chains)), jumps };
+function tableOf(
+  chains: Readonly<Record<string, readonly RuleText[]>>,
+  jumps: readonly Jump[],
+  obsolete: readonly string[] = [],
+): WantedTable {
+  return { chains: new Map(Object.entries(chains)), jumps, obsolete };
 }

@@ -14,12 +14,14 @@ export function renderTableChanges(changes: readonly TableChange[]): string {
   return changes.map(renderTable).join('');
 }
 
-function renderTable({ table, chains, jumps }: TableChange): string {
+function renderTable({ table, chains, jumps, removedJumps, removedChains }: TableChange): string {
   const lines = [
     `*${table}`,
-    ...[...chains.keys()].map((chain) => `:${chain} - [0:0]`),
-    ...jumps.map(({ from, rule }) => `-I ${from} ${rule}`),
+    ...[...chains.keys(), ...removedChains].map((chain) => `:${chain} - [0:0]`),
+    ...removedJumps.map(({ from, rule }) => `-D ${from} ${rule}`),
+    ...jumps.map(({ from, rule, place }) => `${place === 'first' ? '-I' : '-A'} ${from} ${rule}`),
     ...[...chains].flatMap(([chain, rules]) => rules.map((rule) => `-A ${chain} ${rule}`)),
+    ...removedChains.map((chain) => `-X ${chain}`),
     'COMMIT',
   ];
   return `${lines.join('\n')}\n`;

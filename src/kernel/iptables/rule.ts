@@ -9,10 +9,11 @@ export type Match =
   | { readonly kind: 'source'; readonly of: Cidr | IpAddress; readonly negated: boolean }
   | { readonly kind: 'input-interface'; readonly name: string; readonly negated: boolean }
   | { readonly kind: 'protocol'; readonly protocol: Protocol }
+  | { readonly kind: 'echo-request' }
   | { readonly kind: 'comment'; readonly text: string }
   | { readonly kind: 'set'; readonly name: string; readonly directions: string }
   | { readonly kind: 'not-from-bridge' }
-  | { readonly kind: 'source-not-local' }
+  | { readonly kind: 'source-local'; readonly negated: boolean }
   | { readonly kind: 'destination-local' }
   | { readonly kind: 'mark'; readonly mark: number; readonly negated: boolean }
   | { readonly kind: 'state'; readonly states: string }
@@ -48,14 +49,16 @@ function renderMatch(match: Match, family: 'IPv4' | 'IPv6'): string {
       return `${not}-i ${match.name}`;
     case 'protocol':
       return `-p ${match.protocol.toLowerCase()}`;
+    case 'echo-request':
+      return family === 'IPv4' ? '-p icmp -m icmp --icmp-type 8' : '-p ipv6-icmp -m icmp6 --icmpv6-type 128';
     case 'comment':
       return `-m comment --comment "${match.text.replace(/["\\']/g, '\\$&')}"`;
     case 'set':
       return `-m set --match-set ${match.name} ${match.directions}`;
     case 'not-from-bridge':
       return '-m physdev ! --physdev-is-in';
-    case 'source-not-local':
-      return '-m addrtype ! --src-type LOCAL';
+    case 'source-local':
+      return `-m addrtype ${not}--src-type LOCAL`;
     case 'destination-local':
       return '-m addrtype --dst-type LOCAL';
     case 'mark':

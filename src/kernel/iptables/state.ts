@@ -10,14 +10,18 @@ export type RuleText = string;
 export interface Jump {
   readonly from: string;
   readonly rule: RuleText;
+  /** `last`: what others have in the chain already comes before it. */
+  readonly place: 'first' | 'last';
 }
 
 /** What we want of one table. */
 export interface WantedTable {
   /** Our chains with their rules, both in order. */
   readonly chains: ReadonlyMap<string, readonly RuleText[]>;
-  /** In the order in which they are inserted: the last one of a chain ends up first. */
+  /** In the order in which they are inserted: of those placed first, the last one ends up first. */
   readonly jumps: readonly Jump[];
+  /** Chains that are ours and not wanted. */
+  readonly obsolete: readonly string[];
 }
 
 export type WantedTables = Readonly<Record<TableName, WantedTable>>;

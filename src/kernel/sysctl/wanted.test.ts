@@ -26,10 +26,34 @@ net.ipv4.conf.all.arp_announce=2
     );
   });
 
-  it('can do without nothing but the mode for reused ports', () => {
-    const optional = wantedSysctls('5.4.0', true).filter(({ need }) => need === 'optional');
-    expect(optional.map(({ path }) => path)).to.deep.equal(['net/ipv4/vs/conn_reuse_mode']);
+  it('can do without nothing but the mode for reused ports and what is asked for beyond kube-proxy', () => {
+    const sloppy = { sloppyTCP: true, sloppySCTP: true };
+    const optional = wantedSysctls('5.4.0', true, sloppy).filter(({ need }) => need === 'optional');
+    expect(optional.map(({ path }) => path)).to.deep.equal([
+      'net/ipv4/vs/conn_reuse_mode',
+      'net/ipv4/vs/sloppy_tcp',
+      'net/ipv4/vs/sloppy_sctp',
+    ]);
   });
+
+  const switches: readonly (readonly [
+    tcp: boolean | undefined,
+    sctp: boolean | undefined,
+    lines: readonly string[],
+  ])[] = [
+    [undefined, undefined, []],
+    [true, undefined, ['net.ipv4.vs.sloppy_tcp=1']],
+    [undefined, true, ['net.ipv4.vs.sloppy_sctp=1']],
+    [false, true, ['net.ipv4.vs.sloppy_tcp=0', 'net.ipv4.vs.sloppy_sctp=1']],
+    [true, false, ['net.ipv4.vs.sloppy_tcp=1', 'net.ipv4.vs.sloppy_sctp=0']],
+  ];
+  for (const [sloppyTCP, sloppySCTP, lines] of switches) {
+    it(`R124: writes ${lines.length > 0 ? lines.join(' and ') : 'neither switch'} for TCP ${sloppyTCP}, SCTP ${sloppySCTP}`, () => {
+      const settings = wantedSysctls('6.1.0', false, { sloppyTCP, sloppySCTP });
+      const sloppy = settings.filter(({ path }) => path.includes('/sloppy_'));
+      expect(renderSysctls(sloppy)).to.equal(lines.map((line) => `${line}\n`).join(''));
+    });
+  }
 
   const releases: readonly (readonly [string, boolean])[] = [
     ['3.10.0-1160.el7.x86_64', false],

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { ip, port } from '../../test/builders/net.ts';
+import { portSpec, service, slice, sliceEndpoint, slicePort } from '../../test/builders/objects.ts';
+import { proxierOn } from '../../test/builders/proxier.ts';
+import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import type { PassReport, Proxier } from './proxier.ts';
+
+describe('sync/sync-family', () => {
+  const dns = service({
+    name: 'shop/dns',
+    addresses: ['172.20.1.1', 'fd00:20::1'],
+    ports: [portSpec({ name: 'dns', protocol: 'UDP', port: port(53) })],
+  });
+  const external = { ...dns, externalIPs: [ip('203.0.113.1')] };
+  const before = slice({
+    service: 'shop/dns',
+    ports: [slicePort({ name: 'dns', protocol: 'UDP', port: port(5353) })],
+    endpoints: [sliceEndpoint('10.180.0.1')],
+  });
+  const after = { ...before, endpoints: [sliceEndpoint('10.180.0.2')] };
+  const stale = { from: '192.0.2.7:40000', to: '172.20.1.1:53', answeredBy: '10.180.0.1:5353' };
+  let kernel: MemoryKernel;
+  let proxier: Proxier;
+
+  beforeEach(async () => {
+    kernel = memoryKernel({ eth0: ['192.168.0.10/24', 'fd00:168::10/64'] });
+    proxier = proxierOn(kernel);
+    proxier.recordService(undefined, dns);
+    proxier.recordSlice(undefined, before);
+    await proxier.pass('normal', ['start']);
+    kernel.calls.splice(0);
+  });
+
+  const normal = () => proxier.pass('normal', ['services']);
+  const ended = ({ families }: PassReport) => families.map(({ endedFlows }) => endedFlows);
+  const flowErrors = ({ families }: PassReport) => families.map(({ flowsError }) => flowsError?.message);
+  const commands = () => kernel.calls.splice(0).map(({ tool, args }) => [tool, ...args].join(' '));
+
+  /** Makes one command of the tool fail until it is mended. */
+  function spoil(argument: string): { mend(): void } {
+    const { runTool } = kernel;
+    kernel.runTool = async (call) =>
+      call.tool === 'conntrack' && call.args.includes(argument)
+        ? { ok: false, error: { kind: 'tool-refused', tool: 'conntrack', exitCode: 1, stderr: 'no', script: '' } }
+        : runTool(call);
+    return {
+      mend: () => {
+        kernel.runTool = runTool;
+      },
+    };
+  }
+
+  it('ends stale flows after programming, in the family that changed, and tells how many', async () => {
+    kernel.conntrack.put(stale, { ...stale, from: '192.0.2.7:40001' });
+    proxier.recordSlice(before, after);
+    const report = await normal();
+    expect(ended(report)).to.deep.equal([2, 0]);
+    expect(report.families[0]?.runs.map(({ tool, lines }) => [tool, lines])).to.deep.equal([
+      ['ipvs', 2],
+      ['conntrack', 1],
+    ]);
+    expect(commands()).to.deep.equal([
+      'ipvsadm -R',
+      'conntrack -L -p udp -f ipv4',
+      'conntrack -D -f ipv4 -p udp --orig-dst 172.20.1.1 --orig-port-dst 53 --reply-src 10.180.0.1 --reply-port-src 5353',
+    ]);
+  });
+
+  it('ends flows to a new address of a Service that were not sent on to an endpoint before', async () => {
+    kernel.conntrack.put({ from: '192.0.2.7:40000', to: '203.0.113.1:53', answeredBy: '203.0.113.1:53' });
+    proxier.recordService(dns, external);
+    await normal();
+    expect(kernel.conntrack.flows()).to.deep.equal([]);
+  });
+
+  it('ends flows to an address that is taken from a Service, but not those that its owner answers', async () => {
+    proxier.recordService(dns, external);
+    await normal();
+    const own = { from: '192.0.2.8:40000', to: '203.0.113.1:53', answeredBy: '203.0.113.1:53' };
+    kernel.conntrack.put(own, { ...stale, to: '203.0.113.1:53' });
+    proxier.recordService(external, dns);
+    await normal();
+    expect(kernel.conntrack.flows()).to.deep.equal(['192.0.2.8:40000 > 203.0.113.1:53 > 203.0.113.1:53']);
+  });
+
+  it('ends the flows of a deleted Service', async () => {
+    kernel.conntrack.put(stale, { from: '[fd00::7]:40000', to: '[fd00:20::1]:53', answeredBy: '[fd00:180::1]:5353' });
+    proxier.recordService(dns, undefined);
+    expect(ended(await normal())).to.deep.equal([1, 1]);
+    expect(kernel.conntrack.flows()).to.deep.equal([]);
+  });
+
+  it('never fails because of flows, and tries in the next pass what it could not do', async () => {
+    for (const argument of ['-L', '-D']) {
+      kernel.conntrack.put(stale);
+      proxier.recordSlice(before, after);
+      const { mend } = spoil(argument);
+      const report = await normal();
+      expect([report.errors, ended(report)]).to.deep.equal([[], [0, 0]]);
+      expect(flowErrors(report)).to.deep.equal(['conntrack failed with status 1: no', undefined]);
+      expect(flowErrors(await normal())).to.deep.equal(['conntrack failed with status 1: no', undefined]);
+      mend();
+      const mended = await normal();
+      expect([ended(mended), flowErrors(mended)]).to.deep.equal([
+        [1, 0],
+        [undefined, undefined],
+      ]);
+      kernel.calls.splice(0);
+      await normal();
+      expect(commands()).to.deep.equal([]);
+      proxier.recordSlice(after, before);
+      await normal();
+    }
+  });
+
+  it('remembers over failed attempts an address that is not wanted any more', async () => {
+    proxier.recordService(dns, external);
+    await normal();
+    kernel.conntrack.put({ ...stale, to: '203.0.113.1:53' });
+    const { mend } = spoil('-L');
+    proxier.recordService(external, dns);
+    await normal();
+    await normal();
+    mend();
+    await normal();
+    expect(kernel.conntrack.flows()).to.deep.equal([]);
+  });
+
+  it('goes on in the next pass where there is too much for one', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => ({ ...stale, answeredBy: `10.180.1.${index}:5353` }));
+    kernel.conntrack.put(...many);
+    proxier.recordSlice(before, after);
+    expect([await normal(), await normal(), await normal()].map((report) => ended(report)[0])).to.deep.equal([
+      50, 10, 0,
+    ]);
+  });
+
+  it('ends stale flows although the kernel refuses something else', async () => {
+    kernel.ipvs.refuse('10.180.0.3:5353');
+    kernel.conntrack.put(stale);
+    proxier.recordSlice(before, { ...after, endpoints: [...after.endpoints, sliceEndpoint('10.180.0.3')] });
+    const report = await normal();
+    expect(report.errors).to.have.lengthOf(1);
+    expect(ended(report)).to.deep.equal([1, 0]);
+  });
+
+  it('leaves flows alone as long as a change could not be programmed, and ends them once it is', async () => {
+    kernel.conntrack.put(stale);
+    kernel.missing.add('ipvsadm');
+    proxier.recordSlice(before, after);
+    expect((await normal()).errors).to.not.deep.equal([]);
+    expect(commands().filter((command) => command.startsWith('conntrack'))).to.deep.equal([]);
+    kernel.missing.clear();
+    expect(ended(await normal())).to.deep.equal([1, 0]);
+  });
+
+  it('says nothing in passes about a missing tool, which was said at the start', async () => {
+    kernel.missing.add('conntrack');
+    kernel.conntrack.put(stale);
+    proxier.recordSlice(before, after);
+    const report = await normal();
+    expect([report.errors, flowErrors(report)]).to.deep.equal([[], [undefined, undefined]]);
+    kernel.calls.splice(0);
+    await normal();
+    expect(commands()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { Kernel } from '../../src/apply/kernel.ts';
+import type { ProxySettings } from '../../src/desired/settings.ts';
+import { type ClusterObjects, decodeObjects } from '../../src/kube/cluster-objects.ts';
+import { FAMILIES } from '../../src/net/family.ts';
+import { type PassKind, type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import { settings as defaultSettings } from '../builders/objects.ts';
+import { parseSets } from '../lab/kernel-state.ts';
+import type { ObjectJson } from './cluster-objects.ts';
+import { type Links, type MemoryKernel, memoryKernel } from './memory-kernel.ts';
+import { recordChanges } from './run-case.ts';
+
+/** Addresses of node-a where a test names none. */
+export const LINKS: Links = {
+  lo: ['127.0.0.1/8', '::1/128'],
+  eth0: ['192.168.0.10/24', 'fd00:168::10/64', 'fe80::10/64'],
+};
+
+/** `node-a` on a kernel in memory. It learns of a cluster as the daemon does: objects are decoded, changes recorded, passes made. */
+export class NodeUnderTest {
+  readonly kernel: MemoryKernel;
+  #settings: ProxySettings;
+  #proxier: Proxier;
+  #known: ClusterObjects = decodeObjects([]);
+
+  constructor(given: { readonly links?: Links; readonly settings?: Partial<ProxySettings> } = {}) {
+    this.kernel = memoryKernel(given.links ?? LINKS);
+    this.#settings = defaultSettings(given.settings);
+    this.#proxier = this.#start();
+  }
+
+  /** Makes the cluster consist of these objects and passes; throws when something of the pass fails. */
+  async apply(objects: readonly ObjectJson[], kind: PassKind = 'normal'): Promise<PassReport> {
+    this.record(objects);
+    return this.pass(kind);
+  }
+
+  get settings(): ProxySettings {
+    return this.#settings;
+  }
+
+  record(objects: readonly ObjectJson[]): void {
+    const after = decodeObjects(objects);
+    recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.recordService(old, now));
+    recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.recordSlice(old, now));
+    recordChanges(this.#known.nodes, after.nodes, (old, now) => {
+      if ((now ?? old)?.name !== 'node-a') this.#proxier.recordOtherNode(old?.addresses, now?.addresses);
+      else if (now) this.#proxier.recordNode(now);
+    });
+    this.#known = after;
+  }
+
+  async pass(kind: PassKind = 'normal'): Promise<PassReport> {
+    const report = await this.#proxier.pass(kind, ['test']);
+    expect(report.errors, `errors of the ${kind} pass`).to.deep.equal([]);
+    return report;
+  }
+
+  /** A new process on the same kernel, which knows nothing yet; its settings are those of the last one unless given. */
+  restart(settings: ProxySettings = this.#settings): void {
+    this.#settings = settings;
+    this.#known = decodeObjects([]);
+    this.#proxier = this.#start();
+  }
+
+  /** Lines of `ipvsadm -Sn`, sorted. */
+  ipvs(): readonly string[] {
+    return this.kernel.ipvs.save().split('\n').filter(Boolean).sort();
+  }
+
+  /** Addresses on kube-ipvs0, sorted. */
+  bound(): readonly string[] {
+    return this.kernel.addresses.addresses('kube-ipvs0').sort();
+  }
+
+  /** Entries of a set, sorted; `undefined` for one that is not there. */
+  set(name: string): readonly string[] | undefined {
+    return parseSets(this.kernel.ipsets.save()).get(name);
+  }
+
+  /** Rules of a chain in their order, without `-A CHAIN`. */
+  rules(table: 'nat' | 'filter', chain: string, family: 'IPv4' | 'IPv6' = 'IPv4'): readonly string[] {
+    const text = this.kernel.tables[family].save();
+    const start = text.indexOf(`*${table}\n`);
+    const lines = text.slice(start, text.indexOf('\nCOMMIT', start)).split('\n');
+    const prefix = `-A ${chain} `;
+    return lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  }
+
+  /** Scripts that tools were given since the last call, each after the tool's name. */
+  takeScripts(): readonly string[] {
+    const calls = this.kernel.calls.splice(0);
+    return calls.flatMap(({ tool, input }) => (input === undefined ? [] : [`${tool}: ${input}`]));
+  }
+
+  #start(): Proxier {
+    return new Proxier({
+      families: FAMILIES,
+      nodeName: 'node-a',
+      settings: this.#settings,
+      kernel: new Kernel(this.kernel, FAMILIES, () => 0),
+      nowMs: () => 0,
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+/** By kind of fault. */
+const REPORTS: Readonly<Record<string, readonly string[]>> = {
+  conntrack: ['R22', 'R24', 'R26', 'R27', 'R28', 'R30', 'R31', 'R32', 'R33'],
+  'session affinity': ['R35', 'R36', 'R37'],
+  'traffic policy Local': ['R42', 'R44', 'R46', 'R47', 'R49'],
+  'source addresses': ['R50', 'R51', 'R53', 'R54', 'R55'],
+  'bound addresses': ['R58', 'R60', 'R61', 'R62', 'R64', 'R65', 'R67'],
+  'filter chain': ['R69', 'R70', 'R73'],
+  'source ranges': ['R74', 'R76', 'R77', 'R79'],
+  'node ports': ['R100', 'R101', 'R104', 'R105'],
+  'dual stack': ['R106', 'R109'],
+  SCTP: ['R122', 'R123', 'R124'],
+  topology: ['R125'],
+};
+
+describe('test/reports/coverage', () => {
+  const tested = testedReports();
+  for (const [kind, ids] of Object.entries(REPORTS)) {
+    it(`has a test for every report of ${kind}`, () => expect(ids.filter((id) => !tested.has(id))).to.deep.equal([]));
+  }
+});
+
+/** Ids at the start of a test's name in some file under test/, be it given to `it` or in a table of cases. */
+function testedReports(): ReadonlySet<string> {
+  const top = join(import.meta.dirname, '..');
+  const files = readdirSync(top, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.test.ts'));
+  const texts = files.map((path) => readFileSync(join(top, path), 'utf8'));
+  return new Set(texts.flatMap((text) => [...text.matchAll(/['"`](R\d+): /g)].map(([, id]) => id ?? '')));
+}
