@@ -88,7 +88,7 @@ async function serve(
     run: (reasons) => passes.run(reasons),
   });
   const handler = clusterHandler(proxier, runner, log.child({ part: 'kube' }), nodeName);
-  const otherNodes = config.behaviour === 'documented' ? 'watched' : 'ignored';
+  const { otherNodes } = config;
   const watch = watchCluster({ transport, nodeName, otherNodes, handler, clock: systemClock, random: Math.random });
   log.info(
     { version, node: nodeName, families, behaviour: settings.behaviour, scheduler: settings.scheduler },

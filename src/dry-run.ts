@@ -45,7 +45,7 @@ export async function dryRunCluster(parts: DryRunParts): Promise<ExitCode> {
     : [{ object: `Node ${nodeName}`, field: '', message: 'is not known to the API server' }];
   const warnings = [...missing, ...problems, ...families.flatMap((family) => family.problems)];
   for (const warning of warnings) terminal.error(`warning: ${describeProblem(warning)}`);
-  const sysctls = wantedSysctls(abilities.kernelRelease, config.ipvs.strictARP);
+  const sysctls = wantedSysctls(abilities.kernelRelease, config.ipvs.strictARP, config);
   await terminal.output(formatDryRun({ families, sysctls, warnings }, form));
   return 0;
 }
@@ -69,7 +69,7 @@ async function listOnce({ transport, nodeName, config }: DryRunParts): Promise<R
   const watch = watchCluster({
     transport,
     nodeName,
-    otherNodes: config.behaviour === 'documented' ? 'watched' : 'ignored',
+    otherNodes: config.otherNodes,
     clock: systemClock,
     random: Math.random,
     handler: {

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import type { RenderArguments } from './command-line.ts';
@@ -147,6 +150,29 @@ describe('cli/render', () => {
   it('tells of kinds that it passes over', async () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } };
     expect((await rendered([pod, cart, pod, a])).notes).to.deep.equal(['note: passed over: 2 × v1 Pod']);
+  });
+
+  it('prints settings of the kernel and weights that only the second document of a file asks for', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'ipvs-proxier-render-')), 'config.yaml');
+    writeFileSync(
+      file,
+      `apiVersion: kubeproxy.config.k8s.io/v1alpha1
+kind: KubeProxyConfiguration
+mode: ipvs
+ipvs: {scheduler: sh}
+---
+apiVersion: ipvs-proxier.dev/v1alpha1
+kind: IPVSProxierConfiguration
+weightPolicy: byCondition
+schedulerFlags: [sh-port]
+sloppyTCP: true
+`,
+    );
+    const { output, errors } = await rendered([cart, cartSlice, a], { flags: { config: file }, form: 'script' });
+    expect(errors).to.deep.equal([]);
+    expect(output).to.include('net.ipv4.vs.sloppy_tcp=1\n');
+    expect(output).to.include('-A -t 172.20.1.1:80 -s sh -b sh-port\n');
+    expect(output).to.include('-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 10\n');
   });
 
   const unusable: readonly (readonly [string, Partial<RenderArguments>, RegExp])[] = [

@@ -47,7 +47,7 @@ function renderObjects(objects: ClusterObjects, node: NodeView, config: ProxyCon
   const families = computeOnce(objects, node, FAMILIES, proxySettings(config, true));
   return {
     families,
-    sysctls: wantedSysctls(CURRENT_KERNEL, config.ipvs.strictARP),
+    sysctls: wantedSysctls(CURRENT_KERNEL, config.ipvs.strictARP, config),
     warnings: families.flatMap(({ problems }) => problems),
   };
 }

@@ -15,6 +15,7 @@ export const DEFAULTS = {
   schedulerFlags: undefined,
   sloppyTCP: undefined,
   sloppySCTP: undefined,
+  otherNodes: 'watched',
   featureGates: {},
   clientConnection: {
     kubeconfig: undefined,

@@ -22,7 +22,7 @@ const WITHOUT_FLAG = [
   'winkernel.forwardHealthCheckVip',
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
-  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP'],
+  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'otherNodes'],
 ];
 
 describe('config/flags', () => {

@@ -124,6 +124,7 @@ ${OWN}behaviour: mine
           hostnameOverride: 'node-a',
           master: 'https://a',
           behaviour: 'kube-proxy',
+          otherNodes: 'ignored',
           logging: { format: 'json', verbosity: 4 },
         },
       ],
@@ -196,6 +197,7 @@ ${OWN}behaviour: mine
       };
       expect(fromFile(text, flags)).to.deep.equal({
         ...DEFAULTS,
+        otherNodes: 'ignored',
         hostnameOverride: 'from-flag',
         master: 'https://a',
         behaviour: 'kube-proxy',

@@ -18,6 +18,8 @@ export interface ProxyConfig {
   /** Whether IPVS takes a TCP connection whose start it has not seen; `undefined` = leave as it is, here and in the next one. */
   readonly sloppyTCP: boolean | undefined;
   readonly sloppySCTP: boolean | undefined;
+  /** Whether addresses of other Nodes are asked for, so that none of them is bound here; never under behaviour `kube-proxy`. */
+  readonly otherNodes: 'watched' | 'ignored';
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly clientConnection: ClientConnection;
   /** API server address that replaces the kubeconfig's. */

@@ -29,6 +29,7 @@ export function resolveConfig(
     schedulerFlags: own.schedulerFlags,
     sloppyTCP: own.sloppyTCP,
     sloppySCTP: own.sloppySCTP,
+    otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
     featureGates: file.featureGates,
     clientConnection: { ...file.clientConnection, kubeconfig: file.clientConnection.kubeconfig || undefined },
     master: context.master || undefined,

@@ -82,7 +82,7 @@ describe('config/schema', () => {
       'bindAddressHardFail: true\nenableProfiling: true\nshowHiddenMetricsForVersion: "1.36"',
       { bindAddressHardFail: true, enableProfiling: true, showHiddenMetricsForVersion: '1.36' },
     ],
-    ['our behaviour', `${OWN}behaviour: kube-proxy`, { behaviour: 'kube-proxy' }],
+    ['our behaviour', `${OWN}behaviour: kube-proxy`, { behaviour: 'kube-proxy', otherNodes: 'ignored' }],
     ['weights by condition', `${OWN}weightPolicy: byCondition`, { weightPolicy: 'byCondition' }],
     [
       'weights at both ends, with the default for one that is not given',
@@ -102,6 +102,7 @@ describe('config/schema', () => {
     ['no flags', `${OWN}schedulerFlags: []`, { schedulerFlags: [] }],
     ['null for flags as absent', `${OWN}schedulerFlags: null\nsloppyTCP: null`, {}],
     ['sloppy TCP', `${OWN}sloppyTCP: true`, { sloppyTCP: true }],
+    ['no looking at other Nodes', `${OWN}otherNodes: ignored`, { otherNodes: 'ignored' }],
     ['sloppy SCTP switched off', `${OWN}sloppySCTP: false`, { sloppySCTP: false }],
   ];
   for (const [name, text, expected] of accepted) {

@@ -117,7 +117,7 @@ export const kubeProxyConfiguration = section({
 
 export type KubeProxyConfiguration = z.output<typeof kubeProxyConfiguration>;
 
-/** The largest weight that `ipvsadm` takes. */
+/** Where the manual of `ipvsadm` ends the range of weights; the kernel itself takes more. */
 const MAX_WEIGHT = 65_535;
 
 /** The second document of a file: what kube-proxy has no field for. */
@@ -134,6 +134,7 @@ export const ipvsProxierConfiguration = section({
   schedulerFlags: list(oneOf(SCHEDULER_FLAGS)).optional(),
   sloppyTCP: bool().optional(),
   sloppySCTP: bool().optional(),
+  otherNodes: oneOf(['watched', 'ignored']).default('watched'),
 });
 
 export type IpvsProxierConfiguration = z.output<typeof ipvsProxierConfiguration>;

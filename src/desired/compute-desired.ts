@@ -36,7 +36,7 @@ export function computeDesired(
   previous: Desired | undefined,
 ): Desired {
   const { family } = tracked;
-  const fresh = nodeInputs(node, family, settings);
+  const fresh = nodeInputs(node, family, settings, claimedAddresses(tracked));
   const inputs = previous && same(previous.node, fresh) ? previous.node : fresh;
   const parts = computeParts(tracked, inputs, settings, previous);
   const { servers, problems } = joinServers(parts);
@@ -62,6 +62,10 @@ export function computeDesired(
     node: inputs,
     parts,
   };
+}
+
+function claimedAddresses({ ports }: Tracked): readonly IpAddress[] {
+  return [...ports.values()].flatMap(({ externalIPs, loadBalancerVIPs }) => [...externalIPs, ...loadBalancerVIPs]);
 }
 
 function computeParts(

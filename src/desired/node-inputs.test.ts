@@ -93,10 +93,11 @@ describe('desired/node-inputs', () => {
     expect([served('documented'), served('kube-proxy')]).to.deep.equal([[], everyIPv4]);
   });
 
-  it('knows the addresses of other nodes, unless it is to do as kube-proxy', () => {
-    const view = nodeView({ otherNodeAddresses: new Set([ip('192.168.0.11')]) });
+  it('knows which claimed addresses other nodes have and this one has not, unless it is to do as kube-proxy', () => {
+    const otherNodeAddresses = new Set(['192.168.0.10', '192.168.0.11', '192.168.0.12'].map(ip));
+    const claimed = ['192.168.0.10', '192.168.0.11', '203.0.113.1'].map(ip);
     const known = (behaviour: 'documented' | 'kube-proxy') => [
-      ...nodeInputs(view, 'IPv4', settings({ behaviour })).otherNodeAddresses,
+      ...nodeInputs(nodeView({ otherNodeAddresses }), 'IPv4', settings({ behaviour }), claimed).otherNodeAddresses,
     ];
     expect([known('documented'), known('kube-proxy')]).to.deep.equal([['192.168.0.11'], []]);
   });

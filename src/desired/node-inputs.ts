@@ -16,7 +16,7 @@ export interface NodeInputs {
   readonly ownAddresses: readonly IpAddress[];
   /** The node's main address; decides whether source ranges take in the node itself. */
   readonly primaryAddress: IpAddress | undefined;
-  /** Addresses that belong to other nodes; empty under the behaviour of kube-proxy, which does not ask. */
+  /** Addresses that Services claim and other nodes have; empty under the behaviour of kube-proxy, which does not ask. */
   readonly otherNodeAddresses: ReadonlySet<IpAddress>;
   /** `undefined`: traffic of this cluster's Pods cannot be told from other traffic. */
   readonly detector: LocalDetector | undefined;
@@ -26,7 +26,13 @@ export type LocalDetector =
   | { readonly kind: 'source'; readonly cidr: Cidr }
   | { readonly kind: 'interface'; readonly name: string };
 
-export function nodeInputs(node: NodeView, family: Family, settings: ProxySettings): NodeInputs {
+/** `claimed`: external and load-balancer addresses of the family's service ports. Of other nodes' addresses only these matter. */
+export function nodeInputs(
+  node: NodeView,
+  family: Family,
+  settings: ProxySettings,
+  claimed: Iterable<IpAddress> = [],
+): NodeInputs {
   const ownAddresses = interfaceAddresses(node, family, (name) => name !== DUMMY_INTERFACE).filter(isUsable);
   const nodeAddress = node.addresses.find((address) => familyOf(address) === family);
   const primary = nodeAddress === undefined ? [] : [hostCidr(nodeAddress)];
@@ -39,12 +45,22 @@ export function nodeInputs(node: NodeView, family: Family, settings: ProxySettin
     nodePortAddresses: served({ node, family, ranges, everywhere, ownAddresses }),
     ownAddresses,
     primaryAddress: nodeAddress ?? ownAddresses[0],
-    otherNodeAddresses: settings.behaviour === 'documented' ? node.otherNodeAddresses : NO_ADDRESSES,
+    otherNodeAddresses: settings.behaviour === 'documented' ? foreignAmong(claimed, node, ownAddresses) : NO_ADDRESSES,
     detector: detectorOf(settings.detectLocal, node, family),
   };
 }
 
 const NO_ADDRESSES: ReadonlySet<never> = new Set<never>();
+
+/** What stands on an interface of this node is its own, whatever Node objects say. */
+function foreignAmong(
+  claimed: Iterable<IpAddress>,
+  { otherNodeAddresses }: NodeView,
+  ownAddresses: readonly IpAddress[],
+): ReadonlySet<IpAddress> {
+  const foreign = [...claimed].filter((address) => otherNodeAddresses.has(address));
+  return new Set(foreign.filter((address) => !ownAddresses.includes(address)));
+}
 
 function isUsable(address: IpAddress): boolean {
   return !isLoopback(address) && (familyOf(address) === 'IPv4' || !isLinkLocal(address));

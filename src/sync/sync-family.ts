@@ -49,13 +49,12 @@ export async function syncFamily(
   const ownership = { ...settings, ownAddresses: desired.node.ownAddresses, previous: state.desired?.kernel };
   const { applied, ...programmed } = await program(desired.kernel, ownership, kernel);
   const before = state.flowsClearedFor;
-  const cleared = applied ? await clearStaleFlows(before, desired, kernel) : nothingCleared(before, undefined);
-  const { flowsClearedFor, endedFlows, flowsError } = cleared;
+  const flows = applied ? await clearStaleFlows(before, desired, kernel) : nothingCleared(before, undefined);
+  const { flowsClearedFor, runs, ...cleared } = flows;
   return {
     ...programmed,
-    runs: [...programmed.runs, ...cleared.runs],
-    endedFlows,
-    flowsError,
+    ...cleared,
+    runs: [...programmed.runs, ...runs],
     state: { ...state, desired, flowsClearedFor },
     changedServices: tracked.changed.size,
   };

@@ -68,4 +68,49 @@ describe('tracking/tracker', () => {
     expect(tracker.recordSlice(undefined, cartSlice)).to.equal(false);
     expect(tracker.recordService(undefined, service({ addresses: ['172.20.1.1', 'fd00::1'] }))).to.equal(true);
   });
+
+  describe('what a slice changes', () => {
+    const other = slice({ service: 'shop/other', endpoints: cartSlice.endpoints });
+
+    it('is told against what the next pass would have had, taken or not', () => {
+      const tracker = new Tracker('IPv4', 'node-a');
+      const second = slice({ name: 'shop/cart-2', endpoints: [sliceEndpoint('10.180.0.2')] });
+      const counts = (changes: ReturnType<Tracker['recordSliceChange']>) =>
+        changes.map(({ totalBefore, totalAfter }) => [totalBefore, totalAfter]);
+      expect(counts(tracker.recordSliceChange(undefined, cartSlice))).to.deep.equal([[0, 1]]);
+      expect(counts(tracker.recordSliceChange(undefined, second))).to.deep.equal([[1, 2]]);
+      tracker.takePendingChanges();
+      expect(counts(tracker.recordSliceChange(second, undefined))).to.deep.equal([[2, 1]]);
+      expect(counts(tracker.recordSliceChange(undefined, second))).to.deep.equal([[1, 2]]);
+      expect([...tracker.takePendingChanges().endpoints.values()].flat()).to.have.lengthOf(2);
+    });
+
+    it('is nothing when it is there already, of the other family, or removed without having been there', () => {
+      const tracker = new Tracker('IPv4', 'node-a');
+      tracker.recordSliceChange(undefined, cartSlice);
+      expect(tracker.recordSliceChange(cartSlice, { ...cartSlice })).to.deep.equal([]);
+      expect(tracker.recordSliceChange(undefined, slice({ family: 'IPv6' }))).to.deep.equal([]);
+      expect(tracker.recordSliceChange(other, undefined)).to.deep.equal([]);
+    });
+
+    it('is told of both Services when it moves', () => {
+      const tracker = new Tracker('IPv4', 'node-a');
+      tracker.recordSliceChange(undefined, cartSlice);
+      const told = tracker.recordSliceChange(cartSlice, { ...cartSlice, service: other.service });
+      expect(told.map(({ service: name, usableWent, usableCame }) => [name, usableWent, usableCame])).to.deep.equal([
+        ['shop/cart', 1, 0],
+        ['shop/other', 0, 1],
+      ]);
+    });
+
+    it('leaves the latest endpoints of a Service to be asked for', () => {
+      const tracker = new Tracker('IPv4', 'node-a');
+      expect(tracker.latestEndpoints(cart.name).size).to.equal(0);
+      tracker.recordSlice(undefined, cartSlice);
+      const pending = tracker.latestEndpoints(cart.name);
+      tracker.takePendingChanges();
+      expect(pending.size).to.equal(1);
+      expect(tracker.latestEndpoints(cart.name)).to.deep.equal(pending);
+    });
+  });
 });

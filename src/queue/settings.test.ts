@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { DEFAULT_QUEUE_SETTINGS, impossibleSettings, type QueueSettings } from './settings.ts';
+
+describe('queue/settings', () => {
+  it('has defaults that a queue can work with', () => {
+    expect(impossibleSettings(DEFAULT_QUEUE_SETTINGS)).to.deep.equal([]);
+  });
+
+  const { thresholds, levelDelaysMs, retries } = DEFAULT_QUEUE_SETTINGS;
+  const cases: readonly (readonly [string, Partial<QueueSettings>])[] = [
+    ['thresholds.highAboveMagnitude', { thresholds: { ...thresholds, highAboveMagnitude: 1.1 } }],
+    ['thresholds.criticalBelowReadyRatio', { thresholds: { ...thresholds, criticalBelowReadyRatio: Number.NaN } }],
+    ['levelDelaysMs.critical', { levelDelaysMs: { ...levelDelaysMs, critical: -1 } }],
+    ['levelDelaysMs.normal', { levelDelaysMs: { ...levelDelaysMs, normal: 99 } }],
+    ['levelDelaysMs.low', { levelDelaysMs: { ...levelDelaysMs, low: Number.POSITIVE_INFINITY } }],
+    ['batchSize', { batchSize: 0 }],
+    ['batchWindowMs', { batchWindowMs: Number.NaN }],
+    [
+      'retries.readiness',
+      { retries: { ...retries, readiness: { kind: 'fast-then-slow', fastMs: 9, fastTries: 1, slowMs: 8 } } },
+    ],
+    ['retries.update', { retries: { ...retries, update: { kind: 'exponential', baseMs: 0, maxMs: 1 } } }],
+    ['retries.minor', { retries: { ...retries, minor: { kind: 'exponential', baseMs: 2, maxMs: 1 } } }],
+    ['retryJitterRatio', { retryJitterRatio: -0.1 }],
+    ['passesPerSecond', { passesPerSecond: 0 }],
+    ['passBurst', { passBurst: 0.5 }],
+    ['quarantineAfterFailures', { quarantineAfterFailures: 0 }],
+  ];
+  for (const [name, given] of cases) {
+    it(`names ${name} when it makes no sense`, () => {
+      expect(impossibleSettings({ ...DEFAULT_QUEUE_SETTINGS, ...given })).to.deep.equal([name]);
+    });
+  }
+});
