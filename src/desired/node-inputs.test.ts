@@ -121,6 +121,8 @@ describe('desired/node-inputs', () => {
       'fd00:168::10',
     ]);
     expect(main(nodeView({ interfaces: {} }))).to.deep.equal([undefined, undefined]);
+    const asKubeProxy = nodeInputs(nodeView({ interfaces }), 'IPv4', settings({ behaviour: 'kube-proxy' }));
+    expect(asKubeProxy.primaryAddress).to.equal(undefined);
   });
 
   it('stands where the Node says', () => {

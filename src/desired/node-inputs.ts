@@ -14,7 +14,7 @@ export interface NodeInputs {
   readonly nodePortAddresses: readonly IpAddress[];
   /** Addresses of every interface but the dummy one; such an address is never bound a second time. */
   readonly ownAddresses: readonly IpAddress[];
-  /** The node's main address; decides whether source ranges take in the node itself. */
+  /** The node's main address; decides whether source ranges take in the node itself. kube-proxy has none without one in the Node object. */
   readonly primaryAddress: IpAddress | undefined;
   /** Addresses that Services claim and other nodes have; empty under the behaviour of kube-proxy, which does not ask. */
   readonly otherNodeAddresses: ReadonlySet<IpAddress>;
@@ -44,7 +44,7 @@ export function nodeInputs(
     place: { name: node.name, zone: node.zone },
     nodePortAddresses: served({ node, family, ranges, everywhere, ownAddresses }),
     ownAddresses,
-    primaryAddress: nodeAddress ?? ownAddresses[0],
+    primaryAddress: nodeAddress ?? (settings.behaviour === 'documented' ? ownAddresses[0] : undefined),
     otherNodeAddresses: settings.behaviour === 'documented' ? foreignAmong(claimed, node, ownAddresses) : NO_ADDRESSES,
     detector: detectorOf(settings.detectLocal, node, family),
   };
