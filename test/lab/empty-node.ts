@@ -5,6 +5,9 @@ const NODE_SYSCTLS: Readonly<Record<string, number>> = {
   'net.ipv4.conf.all.route_localnet': 0,
   'net.ipv4.conf.all.arp_ignore': 0,
   'net.ipv4.conf.all.arp_announce': 0,
+  // Else the kernel tells a peer of a few refused packets, then of one a second.
+  'net.ipv4.icmp_ratelimit': 0,
+  'net.ipv6.icmp.ratelimit': 0,
   'net.ipv4.vs.conntrack': 0,
   'net.ipv4.vs.conn_reuse_mode': 1,
   'net.ipv4.vs.expire_nodest_conn': 0,

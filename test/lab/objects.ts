@@ -1,7 +1,7 @@
 /** A Service as a person writes it; the API server fills in the rest. */
 export interface ServiceSketch {
   readonly name: string;
-  readonly type?: 'ClusterIP' | 'NodePort';
+  readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
   readonly clusterIPs?: readonly string[];
   readonly ports: readonly {
     readonly name: string;
@@ -9,6 +9,8 @@ export interface ServiceSketch {
     readonly port: number;
     readonly nodePort?: number;
   }[];
+  /** Further fields of the spec, such as policies and external addresses. */
+  readonly spec?: Readonly<Record<string, unknown>>;
 }
 
 export interface PodSketch {
@@ -18,7 +20,7 @@ export interface PodSketch {
 
 export const NAMESPACE = 'shop';
 
-export function service({ name, type = 'ClusterIP', clusterIPs, ports }: ServiceSketch): Record<string, unknown> {
+export function service({ name, type = 'ClusterIP', clusterIPs, ports, spec }: ServiceSketch): Record<string, unknown> {
   const families = clusterIPs?.map((address) => (address.includes(':') ? 'IPv6' : 'IPv4'));
   return {
     apiVersion: 'v1',
@@ -30,6 +32,7 @@ export function service({ name, type = 'ClusterIP', clusterIPs, ports }: Service
       ports,
       ...(clusterIPs ? { clusterIP: clusterIPs[0], clusterIPs, ipFamilies: families } : {}),
       ...(clusterIPs && clusterIPs.length > 1 ? { ipFamilyPolicy: 'RequireDualStack' } : {}),
+      ...spec,
     },
   };
 }

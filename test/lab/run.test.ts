@@ -198,7 +198,10 @@ describe('test/lab/run', () => {
     const answers = await ask({ from: lab.pod('a2'), protocol: 'http', address: '10.96.0.10', port: 80, times: 6 });
     expect([...countByServer(answers)]).to.deep.equal([['a1', 6]]);
     serve('a1', 'b1');
-    await virtualServers('node-a', (lines) => lines.includes('-a -t 10.96.0.10:80 -r 10.180.2.11:8080 -m -w 1'));
+    const returned = ['10.96.0.10', '[fd00:96::10]'].map((vip, index) => {
+      return `-a -t ${vip}:80 -r ${['10.180.2.11', '[fd00:180:2::11]'][index]}:8080 -m -w 1`;
+    });
+    await virtualServers('node-a', (lines) => returned.every((line) => lines.includes(line)));
     expect(await held.again()).to.equal(held.first);
     await held.close();
   });
