@@ -2,26 +2,35 @@ import type { Logger } from 'pino';
 import { type ClusterHandler, OTHER_NODES } from './kube/watch-cluster.ts';
 import { describeProblem } from './model/problem.ts';
 import type { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
-import type { Proxier } from './sync/proxier.ts';
+import type { ChangeIntake } from './sync/change-intake.ts';
+import type { ClusterRecord } from './sync/cluster-record.ts';
 
 /** Runs passes, from `start` on. */
 export type PassRunner = Pick<BoundedFrequencyRunner, 'request' | 'start'>;
 
-/** What follows from what happens in the cluster: it is recorded, a pass is asked for when one is needed, and people are told. */
-export function clusterHandler(proxier: Proxier, runner: PassRunner, log: Logger, nodeName: string): ClusterHandler {
+export interface ClusterHandlerParts {
+  readonly record: Pick<ClusterRecord, 'node' | 'otherNode'>;
+  readonly intake: Pick<ChangeIntake, 'service' | 'slice'>;
+  readonly runner: PassRunner;
+  readonly log: Logger;
+  readonly nodeName: string;
+}
+
+/** What follows from what happens in the cluster: it is recorded, changes of Services go into the queue, a pass is asked for because of Nodes, and people are told. */
+export function clusterHandler({ record, intake, runner, log, nodeName }: ClusterHandlerParts): ClusterHandler {
   let nodeKnown = false;
   const request = (needed: boolean, reason: string) => {
     if (needed) runner.request(reason);
   };
   return {
-    service: (previous, current) => request(proxier.recordService(previous, current), 'services'),
-    slice: (previous, current) => request(proxier.recordSlice(previous, current), 'endpoints'),
+    service: (previous, current) => intake.service(previous, current),
+    slice: (previous, current) => intake.slice(previous, current),
     node: (_, current) => {
       if (!current) return log.warn({ node: nodeName }, 'own Node was deleted; what was known of it stays in force');
       nodeKnown = true;
-      request(proxier.recordNode(current), 'node');
+      request(record.node(current), 'node');
     },
-    otherNode: (previous, current) => request(proxier.recordOtherNode(previous, current), OTHER_NODES),
+    otherNode: (previous, current) => request(record.otherNode(previous, current), OTHER_NODES),
     listed: (late) => {
       if (late.length > 0)
         log.warn(

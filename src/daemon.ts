@@ -21,7 +21,12 @@ import { type Result, succeed } from './model/result.ts';
 import { createLogger } from './observe/logger.ts';
 import { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
 import { systemClock } from './queue/clock.ts';
+import { DueRequests } from './queue/due-requests.ts';
+import { QueueMetrics } from './queue/queue-metrics.ts';
+import { ServiceQueue } from './queue/service-queue.ts';
+import { ChangeIntake } from './sync/change-intake.ts';
 import { PassLoop } from './sync/pass-loop.ts';
+import { PassMetrics } from './sync/pass-metrics.ts';
 import { Proxier } from './sync/proxier.ts';
 
 /** Runs on this machine until `stop` resolves, or until there is nothing more to do. */
@@ -80,14 +85,24 @@ async function serve(
   const { families } = abilities;
   const kernel = new Kernel(systemHost, families, nowMs);
   const proxier = new Proxier({ families, nodeName, settings, kernel, nowMs });
-  const passes = new PassLoop(proxier, log.child({ part: 'sync' }));
+  const queueMetrics = new QueueMetrics();
   const runner = new BoundedFrequencyRunner({
     clock: systemClock,
     minIntervalMs: config.minSyncPeriodMs,
     maxIntervalMs: config.syncPeriodMs,
     run: (reasons) => passes.run(reasons),
   });
-  const handler = clusterHandler(proxier, runner, log.child({ part: 'kube' }), nodeName);
+  const queue = new ServiceQueue({
+    clock: systemClock,
+    random: Math.random,
+    settings: config.queue,
+    listener: new DueRequests(systemClock, runner),
+    observer: queueMetrics,
+  });
+  const passes = new PassLoop({ proxier, queue, metrics: new PassMetrics(), log: log.child({ part: 'sync' }) });
+  const { record } = proxier;
+  const intake = new ChangeIntake(record, queue, config.queue.thresholds, queueMetrics);
+  const handler = clusterHandler({ record, intake, runner, log: log.child({ part: 'kube' }), nodeName });
   const { otherNodes } = config;
   const watch = watchCluster({ transport, nodeName, otherNodes, handler, clock: systemClock, random: Math.random });
   log.info(
@@ -97,6 +112,7 @@ async function serve(
   watch.start();
   const why = await Promise.race([stop, runner.finished.then(() => 'the runner ended')]);
   log.info({ why }, 'stopping; what is programmed stays');
+  queue.shutDown();
   await withPatience(Promise.all([watch.stop(), runner.stop()]));
   return 0;
 }

@@ -66,6 +66,6 @@ function checkClusterCidr({ detectLocalMode, clusterCIDR }: KubeProxyConfigurati
 }
 
 /** True for a wrong field, and for what is inside of one. */
-function isWrong(name: string, wrong: readonly FieldProblem[]): boolean {
+export function isWrong(name: string, wrong: readonly FieldProblem[]): boolean {
   return wrong.some(({ field }) => name === field || name.startsWith(`${field}.`));
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_QUEUE_SETTINGS } from '../queue/settings.ts';
 import type { ConfigError } from './config-error.ts';
 import type { GivenFlags } from './flag-values.ts';
 import { loadConfig } from './load.ts';
@@ -16,6 +17,7 @@ export const DEFAULTS = {
   sloppyTCP: undefined,
   sloppySCTP: undefined,
   otherNodes: 'watched',
+  queue: DEFAULT_QUEUE_SETTINGS,
   featureGates: {},
   clientConnection: {
     kubeconfig: undefined,

@@ -28,6 +28,20 @@ describe('config/field-names', () => {
       'got "__proto__"; known here: apiVersion, kind, featureGates, clientConnection',
     ],
     [`${OWN}behavior: documented`, 'behavior', 'got "behavior"; did you mean "behaviour"?'],
+    [`${OWN}queu: {batchSize: 5}`, 'queu', 'got "queu"; did you mean "queue"?'],
+    [`${OWN}queue: {batchsize: 5}`, 'queue.batchsize', 'got "batchsize"; did you mean "batchSize"?'],
+    [`${OWN}batchSize: 5`, 'batchSize', 'got "batchSize"; did you mean "queue.batchSize"?'],
+    [`${OWN}queue: {delays: {crtical: 0}}`, 'queue.delays.crtical', 'got "crtical"; did you mean "critical"?'],
+    [
+      `${OWN}queue: {retries: {update: {fastTries: 5}}}`,
+      'queue.retries.update.fastTries',
+      'got "fastTries"; did you mean "queue.retries.readiness.fastTries"?',
+    ],
+    [
+      `${OWN}queue: {retries: {minor: {banana: 1}}}`,
+      'queue.retries.minor.banana',
+      'got "banana"; known here: fast, fastTries, slow',
+    ],
   ];
   for (const [text, field, hint] of unknown) {
     it(`refuses the field ${field} with a hint`, () => {

@@ -35,6 +35,20 @@ export function float() {
   return field('a number', (value) => (Number.isFinite(value) ? Number(value) : undefined));
 }
 
+/** A part of a whole. */
+export function ratio() {
+  return field('a number from 0 to 1', (value) =>
+    typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined,
+  );
+}
+
+/** How often something may happen in a second. */
+export function rate() {
+  return field('a number greater than 0', (value) =>
+    typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined,
+  );
+}
+
 /** A whole number in a range that includes both ends. */
 export function integer(min = -INT32_MAX - 1, max = INT32_MAX) {
   return field(`a whole number from ${min} to ${max}`, (value) =>
@@ -104,5 +118,6 @@ function mustBe(allowed: string, given: unknown): string {
 
 function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return String(value);
   return isMapping(value) ? 'a mapping' : JSON.stringify(value);
 }

@@ -3,6 +3,7 @@ import { fromFlags } from './config-fixture.ts';
 import { parseDuration } from './duration.ts';
 import { fieldNames } from './field-names.ts';
 import { FLAGS } from './flags.ts';
+import { queueSection } from './queue-section.ts';
 import { ipvsProxierConfiguration, kubeProxyConfiguration } from './schema.ts';
 
 /** Fields that a file alone can set, ours last. Source: kubernetes/kubernetes cmd/kube-proxy/app/options.go */
@@ -23,6 +24,7 @@ const WITHOUT_FLAG = [
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
   ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'otherNodes'],
+  ...fieldNames(queueSection, 'queue.'),
 ];
 
 describe('config/flags', () => {

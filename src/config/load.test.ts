@@ -21,7 +21,7 @@ describe('config/load', () => {
 
   it('is frozen at every depth', () => {
     const config = fromFile('nodePortAddresses: [10.0.0.0/8]\nfeatureGates: {AllAlpha: true}');
-    const { ipvs, nodePortAddresses, featureGates, healthzBindAddress, notices } = config;
+    const { ipvs, nodePortAddresses, featureGates, healthzBindAddress, notices, queue } = config;
     for (const part of [
       config,
       ipvs,
@@ -30,6 +30,8 @@ describe('config/load', () => {
       featureGates,
       healthzBindAddress,
       notices,
+      queue,
+      queue.retries.update,
     ]) {
       expect(Object.isFrozen(part)).to.equal(true);
     }
@@ -43,6 +45,7 @@ conntrack: {min: x}
 clusterCIDR: nonsense
 banana: 1
 ${OWN}behaviour: mine
+queue: {batchSize: 0, pasBurst: 5, delays: {high: 1s}, retries: {update: {max: 1ms}, minor: {fast: 0}}}
 `;
     expect(errorsOf(text, { v: 'loud' }).map(({ where, field }) => `${where} ${field}`)).to.have.members([
       'proxy.yaml iptables.masqueradeBit',
@@ -52,6 +55,11 @@ ${OWN}behaviour: mine
       'proxy.yaml ipvs.minSyncPeriod',
       'proxy.yaml clusterCIDR',
       'proxy.yaml behaviour',
+      'proxy.yaml queue.batchSize',
+      'proxy.yaml queue.pasBurst',
+      'proxy.yaml queue.retries.minor.fast',
+      'proxy.yaml queue.delays.normal',
+      'proxy.yaml queue.retries.update.max',
       '--v logging.verbosity',
     ]);
   });

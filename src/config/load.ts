@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { parsePort } from '../net/port.ts';
+import { checkQueue } from './check-queue.ts';
 import { checkOwnTogether, checkTogether } from './check-together.ts';
 import type { ConfigError } from './config-error.ts';
 import type { Flag } from './flag.ts';
@@ -45,12 +46,14 @@ export function loadConfig({ file, flags }: ConfigSources): Result<ProxyConfig, 
   });
   const together = checkTogether(main.value, main.problems).map(main.locate);
   const ownTogether = checkOwnTogether(own.value, main.value, main.problems).map(own.locate);
+  const queue = checkQueue(own.value.queue, own.problems).map(own.locate);
   const ports = readPorts(file ? {} : flags);
   const errors = [
     ...main.problems.map(main.locate),
     ...together,
     ...own.problems.map(own.locate),
     ...ownTogether,
+    ...queue,
     ...ports.errors,
   ];
   if (errors.length > 0) return fail(errors);

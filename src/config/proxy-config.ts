@@ -1,5 +1,6 @@
 import type { Cidr } from '../net/cidr.ts';
 import type { IpAddress } from '../net/ip-address.ts';
+import type { QueueSettings } from '../queue/settings.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { NodePortAddress } from './node-port-addresses.ts';
 
@@ -20,6 +21,8 @@ export interface ProxyConfig {
   readonly sloppySCTP: boolean | undefined;
   /** Whether addresses of other Nodes are asked for, so that none of them is bound here; never under behaviour `kube-proxy`. */
   readonly otherNodes: 'watched' | 'ignored';
+  /** How soon changes reach the kernel, and how often failed ones are tried again; never impossible for the queue. */
+  readonly queue: QueueSettings;
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly clientConnection: ClientConnection;
   /** API server address that replaces the kubeconfig's. */

@@ -3,6 +3,7 @@ import type { Port } from '../net/port.ts';
 import { type BindAddress, defaultListenAddress, type PartialBindAddress } from './bind-address.ts';
 import { DEFAULT_SCHEDULER, splitClusterCidr } from './check-together.ts';
 import type { ConntrackConfig, DetectLocal, IpvsConfig, ProxyConfig } from './proxy-config.ts';
+import { resolveQueue } from './resolve-queue.ts';
 import type { IpvsProxierConfiguration, KubeProxyConfiguration } from './schema.ts';
 
 /** What a configuration needs besides its two documents. */
@@ -30,6 +31,7 @@ export function resolveConfig(
     sloppyTCP: own.sloppyTCP,
     sloppySCTP: own.sloppySCTP,
     otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
+    queue: resolveQueue(own.queue),
     featureGates: file.featureGates,
     clientConnection: { ...file.clientConnection, kubeconfig: file.clientConnection.kubeconfig || undefined },
     master: context.master || undefined,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DEFAULTS, errorsOf, fromFile, OWN } from './config-fixture.ts';
 
-const { ipvs, clientConnection, conntrack } = DEFAULTS;
+const { ipvs, clientConnection, conntrack, queue } = DEFAULTS;
 const PERIOD = 'a duration greater than 0 with its unit, such as "30s" or "1h30m"';
 const TIMEOUT = 'a duration of 0 or more with its unit, such as "30s" or "1h30m"';
 const COUNT = 'a whole number from 0 to 2147483647';
@@ -104,6 +104,12 @@ describe('config/schema', () => {
     ['sloppy TCP', `${OWN}sloppyTCP: true`, { sloppyTCP: true }],
     ['no looking at other Nodes', `${OWN}otherNodes: ignored`, { otherNodes: 'ignored' }],
     ['sloppy SCTP switched off', `${OWN}sloppySCTP: false`, { sloppySCTP: false }],
+    [
+      'other numbers for the queue',
+      `${OWN}queue: {batchSize: 5, delays: {low: 3s}}`,
+      { queue: { ...queue, batchSize: 5, levelDelaysMs: { ...queue.levelDelaysMs, low: 3_000 } } },
+    ],
+    ['null for numbers of the queue as absent', `${OWN}queue: {batchSize: null, delays: null}`, {}],
   ];
   for (const [name, text, expected] of accepted) {
     it(`accepts ${name}`, () => expect(fromFile(text)).to.deep.equal({ ...DEFAULTS, ...expected }));
@@ -149,6 +155,7 @@ describe('config/schema', () => {
     ['oomScoreAdj: 0.5', 'oomScoreAdj', 'a whole number from -1000 to 1000', '0.5'],
     ['clientConnection: {burst: -1}', 'clientConnection.burst', COUNT, '-1'],
     ['clientConnection: {qps: fast}', 'clientConnection.qps', 'a number', '"fast"'],
+    ['clientConnection: {qps: .nan}', 'clientConnection.qps', 'a number', 'NaN'],
     ['conntrack: {maxPerCore: -1}', 'conntrack.maxPerCore', COUNT, '-1'],
     ['conntrack: {min: 2147483648}', 'conntrack.min', COUNT, '2147483648'],
     ['conntrack: {tcpEstablishedTimeout: -1s}', 'conntrack.tcpEstablishedTimeout', TIMEOUT, '"-1s"'],

@@ -19,6 +19,7 @@ import {
 } from './fields.ts';
 import { parseNodePortAddress } from './node-port-addresses.ts';
 import { parsePortRange } from './port-range.ts';
+import { queueSection } from './queue-section.ts';
 
 export const KUBE_PROXY_DOCUMENT = {
   apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
@@ -135,6 +136,7 @@ export const ipvsProxierConfiguration = section({
   sloppyTCP: bool().optional(),
   sloppySCTP: bool().optional(),
   otherNodes: oneOf(['watched', 'ignored']).default('watched'),
+  queue: queueSection,
 });
 
 export type IpvsProxierConfiguration = z.output<typeof ipvsProxierConfiguration>;

@@ -23,6 +23,8 @@ export interface Desired {
   readonly problems: readonly Problem[];
   readonly node: NodeInputs;
   readonly parts: ReadonlyMap<ServicePortKey, ServicePart>;
+  /** Who has which frontend. */
+  readonly owners: ReadonlyMap<VirtualServerKey, ServicePortKey>;
 }
 
 /**
@@ -39,7 +41,7 @@ export function computeDesired(
   const fresh = nodeInputs(node, family, settings, claimedAddresses(tracked));
   const inputs = previous && same(previous.node, fresh) ? previous.node : fresh;
   const parts = computeParts(tracked, inputs, settings, previous);
-  const { servers, problems } = joinServers(parts);
+  const { servers, owners, problems } = joinServers(parts);
   const bound = new Set([...parts.values()].flatMap((part) => part.bound));
   const sets = joinSets(parts, bound, family, settings);
   const closed = [...parts.values()].flatMap(({ closedToNode, port: { port, protocol } }) =>
@@ -61,6 +63,7 @@ export function computeDesired(
     problems: [...problems, ...addressProblems(parts)],
     node: inputs,
     parts,
+    owners,
   };
 }
 
@@ -102,7 +105,7 @@ function joinServers(parts: ReadonlyMap<ServicePortKey, ServicePart>) {
       servers.set(frontend, server);
     }
   }
-  return { servers, problems: claimed.size === 0 ? [] : collisions(parts, owners, claimed) };
+  return { servers, owners, problems: claimed.size === 0 ? [] : collisions(parts, owners, claimed) };
 }
 
 /** One for each service port and frontend that it does not get, sorted. */

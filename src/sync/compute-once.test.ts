@@ -17,8 +17,8 @@ describe('sync/compute-once', () => {
   it('wants what a first pass makes', async () => {
     const kernel = memoryKernel({ eth0: ['192.168.0.10/24'] });
     const proxier = proxierOn(kernel);
-    for (const each of services) proxier.recordService(undefined, each);
-    for (const each of slices) proxier.recordSlice(undefined, each);
+    for (const each of services) proxier.record.service(undefined, each);
+    for (const each of slices) proxier.record.slice(undefined, each);
     await proxier.pass('full', ['start']);
     const scripts = renderFullState(computeOnce({ services, slices }, nodeView(), FAMILIES, settings()));
     expect(sorted(scripts.ipvs)).to.deep.equal(sorted(kernel.ipvs.save()));

@@ -23,8 +23,8 @@ describe('sync/pass-loop', () => {
     };
     const log: PassLog = { info: record('info'), debug: record('debug'), warn: record('warn') };
     loop = new PassLoop(proxier, log);
-    proxier.recordService(undefined, cart);
-    proxier.recordSlice(undefined, endpoints);
+    proxier.record.service(undefined, cart);
+    proxier.record.slice(undefined, endpoints);
   });
 
   const run = (...reasons: string[]) => loop.run(new Set(reasons));
@@ -93,7 +93,7 @@ describe('sync/pass-loop', () => {
     kernel.missing.clear();
     await take();
     kernel.missing.add('ip');
-    proxier.recordService(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
+    proxier.record.service(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
     await take();
     expect(delays).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 0, 1000]);
   });
@@ -126,7 +126,7 @@ describe('sync/pass-loop', () => {
   it('looks again in ten seconds while real servers drain, and is done after the last', async () => {
     await run('start');
     kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 1);
-    proxier.recordSlice(endpoints, undefined);
+    proxier.record.slice(endpoints, undefined);
     expect(await run('endpoints')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
     expect(await run('retry')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
     kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 0);
@@ -138,7 +138,7 @@ describe('sync/pass-loop', () => {
     const rival = service({ name: 'shop/rival' });
     const clash =
       'warn: Service shop/rival:http/TCP: TCP 172.20.1.1:80 is also claimed by shop/cart:http/TCP, which is served';
-    proxier.recordService(undefined, rival);
+    proxier.record.service(undefined, rival);
     await run('start');
     expect(takeTold()).to.include(clash);
     kernel.missing.add('ip');
@@ -146,9 +146,9 @@ describe('sync/pass-loop', () => {
     kernel.missing.clear();
     await run('periodic');
     expect(takeTold()).to.not.include(clash);
-    proxier.recordService(rival, undefined);
+    proxier.record.service(rival, undefined);
     await run('services');
-    proxier.recordService(undefined, rival);
+    proxier.record.service(undefined, rival);
     await run('services');
     expect(takeTold().filter((line) => line === clash)).to.have.lengthOf(1);
   });
@@ -164,13 +164,13 @@ describe('sync/pass-loop', () => {
           : runTool(call);
     };
     spoil();
-    proxier.recordService(undefined, dns);
+    proxier.record.service(undefined, dns);
     expect(await run('start')).to.deep.equal({ kind: 'done' });
     await run('services');
     expect(takeTold().filter((line) => line === left)).to.have.lengthOf(1);
     kernel.runTool = runTool;
     await run('services');
-    proxier.recordService(dns, undefined);
+    proxier.record.service(dns, undefined);
     spoil();
     await run('services');
     expect(takeTold().filter((line) => line === left)).to.have.lengthOf(1);

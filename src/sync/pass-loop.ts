@@ -1,4 +1,10 @@
 import { describeProblem } from '../model/problem.ts';
+import { describeRefused } from '../plan/refused.ts';
+import type { QuarantineChange } from '../queue/quarantine.ts';
+import type { TakenService } from '../queue/queue-entry.ts';
+import type { WorkOutcome } from '../queue/queue-metrics.ts';
+import type { ServiceQueue } from '../queue/service-queue.ts';
+import type { PassMetrics } from './pass-metrics.ts';
 import type { PassReport, Proxier } from './proxier.ts';
 import { changedAnything, foreignThings, passFields } from './report-pass.ts';
 
@@ -12,24 +18,39 @@ export interface PassLog {
 /** What the runner has to know after a pass. */
 export type PassOutcome = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly afterMs: number };
 
-/** Runs passes when asked to, decides when one has to be tried again, and tells of each in one line. */
+export interface PassLoopOptions {
+  readonly proxier: Pick<Proxier, 'kindOf' | 'pass'>;
+  readonly queue: Pick<ServiceQueue, 'drain' | 'done' | 'isQuarantined'>;
+  readonly metrics: Pick<PassMetrics, 'ran'>;
+  readonly log: PassLog;
+}
+
+/**
+ * Runs passes when asked to, gives each its Services from the queue and tells the queue what became of them, decides when a pass has to
+ * be tried again, and tells of each in one line.
+ */
 export class PassLoop {
-  readonly #proxier: Proxier;
-  readonly #log: PassLog;
+  readonly #options: PassLoopOptions;
   #failures = 0;
   /** What was last said to be wrong; a fault is told of when it changes, not at every retry. */
   #saidErrors = '';
   #saidRemarks: ReadonlySet<string> = new Set();
+  #saidRefusals: ReadonlyMap<string, string> = new Map();
 
-  constructor(proxier: Proxier, log: PassLog) {
-    this.#proxier = proxier;
-    this.#log = log;
+  constructor(options: PassLoopOptions) {
+    this.#options = options;
   }
 
   async run(reasons: ReadonlySet<string>): Promise<PassOutcome> {
-    const kind = [...reasons].some((reason) => FULL_PASS_REASONS.has(reason)) ? 'full' : 'normal';
-    const report = await this.#proxier.pass(kind, [...reasons]);
-    this.#tell(report);
+    const { proxier, queue, metrics } = this.#options;
+    const kind = proxier.kindOf([...reasons].some((reason) => FULL_PASS_REASONS.has(reason)) ? 'full' : 'normal');
+    const taken = queue.drain(kind);
+    const names = new Set<string>(taken.map(({ service }) => service));
+    const isTried = (service: string) => names.has(service) || (kind === 'full' && !queue.isQuarantined(service));
+    const report = await proxier.pass(kind, [...reasons], isTried);
+    metrics.ran(report, taken);
+    this.#tell(report, taken);
+    for (const { service } of taken) this.#tellQuarantine(queue.done(service, outcomeOf(service, report)));
     this.#failures = report.errors.length > 0 ? this.#failures + 1 : 0;
     if (this.#failures > 0) return { kind: 'retry', afterMs: retryDelayMs(this.#failures) };
     return report.families.some(({ draining }) => draining > 0)
@@ -37,17 +58,19 @@ export class PassLoop {
       : { kind: 'done' };
   }
 
-  #tell(report: PassReport): void {
-    const fields = passFields(report);
-    if (changedAnything(report)) this.#log.info(fields, 'node programmed');
-    else if (report.errors.length === 0) this.#log.debug(fields, 'nothing to do');
+  #tell(report: PassReport, taken: readonly TakenService[]): void {
+    const { log } = this.#options;
+    const fields = passFields(report, taken);
+    if (changedAnything(report)) log.info(fields, 'node programmed');
+    else if (report.errors.length === 0) log.debug(fields, 'nothing to do');
     const errors = report.errors.map(({ during, message }) => `${during}: ${message}`).join('; ');
     if (errors !== this.#saidErrors) {
-      if (errors === '') this.#log.info({}, 'passes succeed again');
-      else this.#log.warn({ ...fields, err: errors }, 'pass failed and will be tried again');
+      if (errors === '') log.info({}, 'passes succeed again');
+      else log.warn({ ...fields, err: errors }, 'pass failed and will be tried again');
     }
     this.#saidErrors = errors;
     this.#tellRemarks(report);
+    this.#tellRefusals(report, taken);
   }
 
   /** A pass that did not get as far as the families says nothing about their problems. */
@@ -55,9 +78,37 @@ export class PassLoop {
     if (report.families.length === 0) return;
     const problems = report.families.flatMap(({ state }) => state.desired?.problems ?? []).map(describeProblem);
     const remarks = [...problems, ...foreignThings(report)];
-    for (const remark of remarks) if (!this.#saidRemarks.has(remark)) this.#log.warn({}, remark);
+    for (const remark of remarks) if (!this.#saidRemarks.has(remark)) this.#options.log.warn({}, remark);
     this.#saidRemarks = new Set(remarks);
   }
+
+  /** Told when it becomes another one. A Service that was not in this pass keeps what was said of it. */
+  #tellRefusals(report: PassReport, taken: readonly TakenService[]): void {
+    const said = new Map(this.#saidRefusals);
+    for (const { service } of taken) said.delete(service);
+    const byService = Map.groupBy(report.refusals, ({ service }) => service);
+    for (const [service, refusals] of byService) {
+      const things = refusals.map(({ refused }) => describeRefused(refused)).sort();
+      const text = `left out: ${[...new Set(things)].join(', ')}`;
+      said.set(service, text);
+      if (this.#saidRefusals.get(service) === text) continue;
+      this.#options.log.warn({ service, err: refusals[0]?.message }, `${text}; it will be tried again`);
+    }
+    this.#saidRefusals = said;
+  }
+
+  #tellQuarantine(change: QuarantineChange | undefined): void {
+    if (!change) return;
+    const { kind, service, failures } = change;
+    if (kind === 'released') this.#options.log.info({ service, failures }, 'Service is programmed again');
+    else this.#options.log.warn({ service, failures }, 'Service keeps failing and is left out of the passes of others');
+  }
+}
+
+/** `untried`: the pass failed for a reason that is not the Service's. */
+function outcomeOf(service: string, { errors, refusals }: PassReport): WorkOutcome {
+  if (refusals.some((refusal) => refusal.service === service)) return 'failed';
+  return errors.length > 0 ? 'untried' : 'applied';
 }
 
 /** These may have changed more than the events tell. */

@@ -27,9 +27,9 @@ describe('sync/proxier', () => {
   beforeEach(() => {
     kernel = memoryKernel({ eth0: ['192.168.0.10/24', 'fd00:168::10/64'] });
     proxier = proxierOn(kernel);
-    proxier.recordService(undefined, cart);
-    proxier.recordSlice(undefined, endpoints);
-    proxier.recordSlice(undefined, endpoints6);
+    proxier.record.service(undefined, cart);
+    proxier.record.slice(undefined, endpoints);
+    proxier.record.slice(undefined, endpoints6);
   });
 
   function ipvsLines(of = kernel): string[] {
@@ -83,7 +83,7 @@ describe('sync/proxier', () => {
   it('starts only the tool that a change needs, and reports what ran', async () => {
     await normal();
     takeCalls(kernel);
-    proxier.recordSlice(endpoints, oneEndpoint);
+    proxier.record.slice(endpoints, oneEndpoint);
     const report = await normal();
     expect(kernel.calls.map(({ tool, input }) => [tool, input])).to.deep.equal([
       ['ipvsadm', '-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n'],
@@ -95,14 +95,14 @@ describe('sync/proxier', () => {
   });
 
   it('says of each event whether a pass is needed', () => {
-    expect(proxier.recordService(cart, { ...cart, affinitySeconds: 60 })).to.equal(true);
-    expect(proxier.recordSlice(endpoints, endpoints)).to.equal(false);
-    expect(proxier.recordSlice(endpoints, oneEndpoint)).to.equal(true);
-    expect(proxierOn(kernel).recordService(undefined, service({ clusterIP: 'None' }))).to.equal(false);
+    expect(proxier.record.service(cart, { ...cart, affinitySeconds: 60 })).to.equal(true);
+    expect(proxier.record.slice(endpoints, endpoints)).to.equal(false);
+    expect(proxier.record.slice(endpoints, oneEndpoint)).to.equal(true);
+    expect(proxierOn(kernel).record.service(undefined, service({ clusterIP: 'None' }))).to.equal(false);
     const node: ClusterNode = { name: 'node-a', zone: 'zone-a', podCIDRs: [], addresses: [] };
-    expect(proxier.recordNode(node)).to.equal(true);
-    expect(proxier.recordNode({ ...node })).to.equal(false);
-    expect(proxier.recordNode({ ...node, zone: 'zone-b' })).to.equal(true);
+    expect(proxier.record.node(node)).to.equal(true);
+    expect(proxier.record.node({ ...node })).to.equal(false);
+    expect(proxier.record.node({ ...node, zone: 'zone-b' })).to.equal(true);
   });
 
   it('follows the Node in the next pass', async () => {
@@ -112,37 +112,37 @@ describe('sync/proxier', () => {
         sliceEndpoint('10.180.0.2', { zoneHints: ['zone-b'] }),
       ],
     });
-    proxier.recordSlice(endpoints, hinted);
-    proxier.recordNode({ name: 'node-a', zone: 'zone-b', podCIDRs: [], addresses: [] });
+    proxier.record.slice(endpoints, hinted);
+    proxier.record.node({ name: 'node-a', zone: 'zone-b', podCIDRs: [], addresses: [] });
     await normal();
     expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1:')));
-    proxier.recordNode({ name: 'node-a', zone: undefined, podCIDRs: [], addresses: [] });
+    proxier.record.node({ name: 'node-a', zone: undefined, podCIDRs: [], addresses: [] });
     await normal();
     expect(ipvsLines()).to.deep.equal(programmed);
   });
 
   it('asks for a pass when the addresses of the other Nodes change, not when something else of them does', () => {
     const [b, c] = [[ip('192.168.0.11')], [ip('192.168.0.12')]];
-    expect(proxier.recordOtherNode(undefined, b)).to.equal(true);
-    expect(proxier.recordOtherNode(b, [...b])).to.equal(false);
-    expect(proxier.recordOtherNode(undefined, [])).to.equal(false);
-    expect(proxier.recordOtherNode(b, c)).to.equal(true);
-    expect(proxier.recordOtherNode(c, undefined)).to.equal(true);
-    proxier.recordNode({ name: 'node-a', zone: undefined, podCIDRs: [], addresses: b });
-    expect(proxier.recordOtherNode(undefined, b)).to.equal(false);
+    expect(proxier.record.otherNode(undefined, b)).to.equal(true);
+    expect(proxier.record.otherNode(b, [...b])).to.equal(false);
+    expect(proxier.record.otherNode(undefined, [])).to.equal(false);
+    expect(proxier.record.otherNode(b, c)).to.equal(true);
+    expect(proxier.record.otherNode(c, undefined)).to.equal(true);
+    proxier.record.node({ name: 'node-a', zone: undefined, podCIDRs: [], addresses: b });
+    expect(proxier.record.otherNode(undefined, b)).to.equal(false);
   });
 
   it('R58: neither binds nor serves an external IP from when on another Node has it, until that Node has gone', async () => {
     const external = ip('192.168.0.11');
-    proxier.recordService(cart, { ...cart, externalIPs: [external] });
+    proxier.record.service(cart, { ...cart, externalIPs: [external] });
     await normal();
     const bound = () => kernel.addresses.addresses('kube-ipvs0').includes(external);
     expect([bound(), ipvsLines().includes('-A -t 192.168.0.11:80 -s rr')]).to.deep.equal([true, true]);
-    proxier.recordOtherNode(undefined, [external]);
+    proxier.record.otherNode(undefined, [external]);
     await normal();
     expect(bound()).to.equal(false);
     expect(ipvsLines()).to.deep.equal(programmed);
-    proxier.recordOtherNode([external], undefined);
+    proxier.record.otherNode([external], undefined);
     await normal();
     expect(bound()).to.equal(true);
   });
@@ -150,17 +150,17 @@ describe('sync/proxier', () => {
   it('starts no tool because of a Node whose addresses no Service uses', async () => {
     await normal();
     takeCalls(kernel);
-    proxier.recordOtherNode(undefined, [ip('192.168.0.11')]);
+    proxier.record.otherNode(undefined, [ip('192.168.0.11')]);
     const report = await normal();
     expect([report.errors, takeCalls(kernel)]).to.deep.equal([[], { reads: [], writes: [] }]);
   });
 
   it('tells Pods by the ranges of the Node where it is to', async () => {
     const byNode = proxierOn(kernel, { settings: settings({ detectLocal: { kind: 'node-cidr' } }) });
-    byNode.recordService(undefined, cart);
+    byNode.record.service(undefined, cart);
     await normal(byNode);
     expect(kernel.tables.IPv4.save()).to.not.include('! -s');
-    byNode.recordNode({
+    byNode.record.node({
       name: 'node-a',
       zone: undefined,
       podCIDRs: ['10.180.0.0/24', 'fd00:180::/64'].map(cidr),
@@ -177,7 +177,7 @@ describe('sync/proxier', () => {
       addresses: ['172.20.1.2'],
       ports: [portSpec({ nodePort: port(30080) })],
     });
-    proxier.recordService(undefined, nodePort);
+    proxier.record.service(undefined, nodePort);
     await normal();
     kernel.addresses.put('eth1', '192.168.1.10/24');
     await normal();
@@ -188,7 +188,7 @@ describe('sync/proxier', () => {
 
   it('takes everything of a Service away when it goes', async () => {
     await normal();
-    proxier.recordService(cart, undefined);
+    proxier.record.service(cart, undefined);
     const report = await normal();
     expect(report.errors).to.deep.equal([]);
     expect([ipvsLines(), kernel.addresses.addresses('kube-ipvs0')]).to.deep.equal([[], []]);
@@ -215,9 +215,9 @@ describe('sync/proxier', () => {
     await normal();
     takeCalls(kernel);
     const successor = proxierOn(kernel);
-    successor.recordService(undefined, cart);
-    successor.recordSlice(undefined, oneEndpoint);
-    successor.recordSlice(undefined, endpoints6);
+    successor.record.service(undefined, cart);
+    successor.record.slice(undefined, oneEndpoint);
+    successor.record.slice(undefined, endpoints6);
     const report = await normal(successor);
     expect(report.errors).to.deep.equal([]);
     expect(takeCalls(kernel).writes).to.deep.equal(['ipvsadm']);
@@ -231,7 +231,7 @@ describe('sync/proxier', () => {
     expect(report.families[0]?.plan?.kept.map(({ why }) => why)).to.deep.equal(['foreign']);
     expect(ipvsLines()).to.include('-A -t 10.9.9.9:443 -s wlc');
     const strict = proxierOn(kernel, { settings: settings({ behaviour: 'kube-proxy' }) });
-    strict.recordService(undefined, cart);
+    strict.record.service(undefined, cart);
     await normal(strict);
     expect(ipvsLines()).to.not.include('-A -t 10.9.9.9:443 -s wlc');
     expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.9');
@@ -239,7 +239,7 @@ describe('sync/proxier', () => {
 
   it('programs only the families that it is given', async () => {
     const single = proxierOn(kernel, { families: ['IPv6'] });
-    single.recordService(undefined, cart);
+    single.record.service(undefined, cart);
     expect((await normal(single)).errors).to.deep.equal([]);
     expect(ipvsLines()).to.deep.equal(['-A -t [fd00:20::1]:80 -s rr']);
     expect(kernel.calls.map(({ tool }) => tool)).to.not.include.members(['iptables-save']);
@@ -249,7 +249,7 @@ describe('sync/proxier', () => {
     it('keeps a real server with connections, counts it, and deletes it after the last one', async () => {
       await normal();
       kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 2);
-      proxier.recordSlice(endpoints, oneEndpoint);
+      proxier.record.slice(endpoints, oneEndpoint);
       const started = await normal();
       expect(started.families.map(({ draining }) => draining)).to.deep.equal([1, 0]);
       expect(ipvsLines()).to.include('-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0');
@@ -266,10 +266,10 @@ describe('sync/proxier', () => {
     it('gives a real server its weight back when it is wanted again', async () => {
       await normal();
       kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 2);
-      proxier.recordSlice(endpoints, oneEndpoint);
+      proxier.record.slice(endpoints, oneEndpoint);
       await normal();
       takeCalls(kernel);
-      proxier.recordSlice(oneEndpoint, endpoints);
+      proxier.record.slice(oneEndpoint, endpoints);
       await normal();
       expect(kernel.calls.map(({ input }) => input)).to.deep.equal([
         '-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1\n',
@@ -316,7 +316,7 @@ describe('sync/proxier', () => {
     it('says what a tool said when it refuses', async () => {
       await normal();
       kernel.ipvs.restore('-D -t 172.20.1.1:80\n');
-      proxier.recordSlice(endpoints, oneEndpoint);
+      proxier.record.slice(endpoints, oneEndpoint);
       kernel.runTool = refusing(kernel, 'ipvsadm', 'Memory allocation problem\n');
       const report = await normal();
       expect(report.errors).to.deep.equal([
@@ -340,7 +340,7 @@ describe('sync/proxier', () => {
     });
 
     it('binds no address whose only virtual server was refused, and all others', async () => {
-      proxier.recordService(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
+      proxier.record.service(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
       kernel.ipvs.refuse('172.20.1.1:80');
       const report = await normal();
       expect(report.errors.map(({ message }) => message.split('; left out: ')[1])).to.deep.equal([
@@ -350,7 +350,7 @@ describe('sync/proxier', () => {
     });
 
     it('binds every other address when one is refused', async () => {
-      proxier.recordService(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
+      proxier.record.service(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
       kernel.addresses.refuse('172.20.1.1/32');
       const report = await normal();
       expect(report.errors.map(({ message }) => message.split('; left out: ')[1])).to.deep.equal([
@@ -370,7 +370,7 @@ describe('sync/proxier', () => {
 
     it('changes nothing when the kernel cannot be read, and reads it anew in the next pass', async () => {
       await normal();
-      proxier.recordSlice(endpoints, oneEndpoint);
+      proxier.record.slice(endpoints, oneEndpoint);
       kernel.missing.add('ipset');
       takeCalls(kernel);
       const failed = await proxier.pass('full', ['periodic']);
@@ -378,7 +378,7 @@ describe('sync/proxier', () => {
       expect(takeCalls(kernel).writes).to.deep.equal([]);
       kernel.missing.clear();
       kernel.addresses.put('eth1', '192.168.1.10/24');
-      proxier.recordService(
+      proxier.record.service(
         undefined,
         service({ name: 'shop/np', addresses: ['172.20.1.2'], ports: [portSpec({ nodePort: port(30080) })] }),
       );
@@ -424,7 +424,7 @@ describe('sync/proxier', () => {
 
     it('keeps the change that a failed pass took', async () => {
       await normal();
-      proxier.recordService(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
+      proxier.record.service(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
       kernel.missing.add('ipset');
       await normal();
       kernel.missing.clear();

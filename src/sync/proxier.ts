@@ -1,14 +1,11 @@
 import type { ProxySettings } from '../desired/settings.ts';
-import type { EndpointSlice } from '../model/endpoint-slice.ts';
-import type { ClusterNode, InterfaceAddresses, NodeView } from '../model/node-view.ts';
-import { same } from '../model/same.ts';
-import type { Service } from '../model/service.ts';
+import type { ServiceName } from '../model/names.ts';
+import type { InterfaceAddresses } from '../model/node-view.ts';
 import type { Family } from '../net/family.ts';
-import type { IpAddress } from '../net/ip-address.ts';
-import { OtherNodes } from '../tracking/other-nodes.ts';
-import { Tracker } from '../tracking/tracker.ts';
+import { isWanted } from '../plan/refused.ts';
+import { ClusterRecord } from './cluster-record.ts';
 import type { KernelPort, SyncError } from './ports.ts';
-import { type FamilyOutcome, type FamilyState, syncFamily } from './sync-family.ts';
+import { type FamilyOutcome, type FamilyState, type Refusal, syncFamily } from './sync-family.ts';
 
 /** `full` reads the kernel anew and compares everything; `normal` trusts what is known of it. */
 export type PassKind = 'full' | 'normal';
@@ -19,8 +16,10 @@ export interface PassReport {
   readonly reasons: readonly string[];
   readonly tookMs: number;
   readonly families: readonly FamilyOutcome[];
-  /** Empty when everything is as wanted. */
+  /** What stood in the way of whole families; empty when everything is as wanted, but for `refusals`. */
   readonly errors: readonly SyncError[];
+  /** What the kernel did not take, and was tried in this pass. */
+  readonly refusals: readonly Refusal[];
 }
 
 export interface ProxierOptions {
@@ -32,48 +31,27 @@ export interface ProxierOptions {
 }
 
 /**
- * The node's services: events come in at any time, passes turn what they left into kernel state. It never starts a pass by itself.
+ * The node's services: events go into `record` at any time, passes turn what they left into kernel state. It never starts a pass by itself.
  * Both families are programmed one after the other, and one that fails does not stop the other.
  */
 export class Proxier {
+  readonly record: ClusterRecord;
   readonly #options: ProxierOptions;
   #families: readonly FamilyState[];
-  readonly #otherNodes = new OtherNodes();
-  #node: ClusterNode | undefined;
   #interfaces: InterfaceAddresses = new Map();
   #fullPassDue = true;
+  /** What the kernel did not take when it was tried last. */
+  #refusals: readonly Refusal[] = [];
 
   constructor(options: ProxierOptions) {
     this.#options = options;
-    this.#families = options.families.map((family) => ({
-      family,
-      tracker: new Tracker(family, options.nodeName),
+    this.record = new ClusterRecord(options.families, options.nodeName);
+    this.#families = this.record.trackers.map((tracker, index) => ({
+      family: options.families[index] ?? 'IPv4',
+      tracker,
       desired: undefined,
       flowsClearedFor: undefined,
     }));
-  }
-
-  /** True when a pass is needed. */
-  recordService(previous: Service | undefined, current: Service | undefined): boolean {
-    return this.#families.map(({ tracker }) => tracker.recordService(previous, current)).includes(true);
-  }
-
-  /** True when a pass is needed. */
-  recordSlice(previous: EndpointSlice | undefined, current: EndpointSlice | undefined): boolean {
-    return this.#families.map(({ tracker }) => tracker.recordSlice(previous, current)).includes(true);
-  }
-
-  /** The own Node as the API has it; the last one known stays in force when it is deleted. True when a pass is needed. */
-  recordNode(node: ClusterNode): boolean {
-    const changed = !same(this.#node, node);
-    this.#node = node;
-    this.#otherNodes.recordOwn(node.addresses);
-    return changed;
-  }
-
-  /** Addresses of one other Node. True when a pass is needed. */
-  recordOtherNode(previous: readonly IpAddress[] | undefined, current: readonly IpAddress[] | undefined): boolean {
-    return this.#otherNodes.recordOther(previous ?? [], current ?? []);
   }
 
   /** The next pass reads the kernel anew whatever it is asked for. */
@@ -81,39 +59,52 @@ export class Proxier {
     this.#fullPassDue = true;
   }
 
-  async pass(kind: PassKind, reasons: readonly string[]): Promise<PassReport> {
-    const { kernel, settings, nowMs } = this.#options;
+  /** What a pass that is asked to be so will be. */
+  kindOf(asked: PassKind): PassKind {
+    return this.#fullPassDue ? 'full' : asked;
+  }
+
+  /** `isTried`: what the kernel did not take of this Service before is tried again. */
+  async pass(
+    asked: PassKind,
+    reasons: readonly string[],
+    isTried: (service: ServiceName) => boolean = () => true,
+  ): Promise<PassReport> {
+    const { kernel, nowMs } = this.#options;
     const startedMs = nowMs();
-    const full = kind === 'full' || this.#fullPassDue;
+    const kind = this.kindOf(asked);
     const report = (outcomes: readonly FamilyOutcome[], errors: readonly SyncError[]): PassReport => ({
-      kind: full ? 'full' : 'normal',
+      kind,
       reasons,
       tookMs: nowMs() - startedMs,
       families: outcomes,
       errors,
+      refusals: outcomes.flatMap(({ refusals }) => refusals),
     });
-    if (full) {
+    if (kind === 'full') {
       this.#fullPassDue = true;
       const refreshed = await kernel.refresh();
       if (!refreshed.ok) return report([], [refreshed.error]);
       this.#interfaces = refreshed.value;
     }
-    const outcomes: FamilyOutcome[] = [];
-    for (const state of this.#families) outcomes.push(await syncFamily(state, this.#nodeView(), settings, kernel));
-    this.#families = outcomes.map(({ state }) => state);
+    const outcomes = await this.#syncFamilies(isTried);
     const errors = outcomes.flatMap(({ error }) => error ?? []);
     this.#fullPassDue = errors.length > 0;
     return report(outcomes, errors);
   }
 
-  #nodeView(): NodeView {
-    return {
-      name: this.#options.nodeName,
-      zone: this.#node?.zone,
-      podCIDRs: this.#node?.podCIDRs ?? [],
-      addresses: this.#node?.addresses ?? [],
-      otherNodeAddresses: this.#otherNodes.addresses(),
-      interfaces: this.#interfaces,
-    };
+  async #syncFamilies(isTried: (service: ServiceName) => boolean): Promise<readonly FamilyOutcome[]> {
+    const { kernel, settings } = this.#options;
+    const heldBack = this.#refusals.filter(({ service }) => !isTried(service));
+    const things = heldBack.map(({ refused }) => refused);
+    const outcomes: FamilyOutcome[] = [];
+    for (const state of this.#families) {
+      outcomes.push(await syncFamily(state, this.record.nodeView(this.#interfaces), settings, kernel, things));
+    }
+    this.#families = outcomes.map(({ state }) => state);
+    const wanted = outcomes.flatMap(({ state }) => state.desired?.kernel ?? []);
+    const stillHeldBack = heldBack.filter(({ refused }) => wanted.some((kernel) => isWanted(refused, kernel)));
+    this.#refusals = [...stillHeldBack, ...outcomes.flatMap(({ refusals }) => refusals)];
+    return outcomes;
   }
 }

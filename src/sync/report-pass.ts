@@ -2,15 +2,17 @@ import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
 import type { IpvsStep } from '../kernel/ipvs/diff.ts';
 import { virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { Plan, PlanPart } from '../plan/plan-sync.ts';
+import type { TakenService } from '../queue/queue-entry.ts';
 import type { PassReport } from './proxier.ts';
 
 /** Fields for the one log line of a pass: why it ran, what changed, and how long each tool took. */
-export function passFields(report: PassReport): Readonly<Record<string, unknown>> {
+export function passFields(report: PassReport, taken: readonly TakenService[]): Readonly<Record<string, unknown>> {
   return {
     pass: report.kind,
     reasons: [...report.reasons].sort(),
     ms: Math.round(report.tookMs),
     services: Math.max(0, ...report.families.map(({ changedServices }) => changedServices)),
+    ...countLevels(taken),
     ...countSteps(report),
     ...countFlows(report),
     toolMs: toolTimes(report),
@@ -34,6 +36,13 @@ export function foreignThings({ families }: PassReport): readonly string[] {
 }
 
 const FOREIGN = 'is not ours and is left alone';
+
+/** Services in the pass by how urgent they were; nothing for a level that does not occur. */
+function countLevels(taken: readonly TakenService[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { level } of taken) counts[level] = (counts[level] ?? 0) + 1;
+  return counts;
+}
 
 /** Counts by kind of step, of those that ran; nothing for a kind that does not occur. */
 function countSteps({ families }: PassReport): Readonly<Record<string, number>> {

@@ -25,8 +25,8 @@ describe('sync/sync-family', () => {
   beforeEach(async () => {
     kernel = memoryKernel({ eth0: ['192.168.0.10/24', 'fd00:168::10/64'] });
     proxier = proxierOn(kernel);
-    proxier.recordService(undefined, dns);
-    proxier.recordSlice(undefined, before);
+    proxier.record.service(undefined, dns);
+    proxier.record.slice(undefined, before);
     await proxier.pass('normal', ['start']);
     kernel.calls.splice(0);
   });
@@ -52,7 +52,7 @@ describe('sync/sync-family', () => {
 
   it('ends stale flows after programming, in the family that changed, and tells how many', async () => {
     kernel.conntrack.put(stale, { ...stale, from: '192.0.2.7:40001' });
-    proxier.recordSlice(before, after);
+    proxier.record.slice(before, after);
     const report = await normal();
     expect(ended(report)).to.deep.equal([2, 0]);
     expect(report.families[0]?.runs.map(({ tool, lines }) => [tool, lines])).to.deep.equal([
@@ -68,24 +68,24 @@ describe('sync/sync-family', () => {
 
   it('ends flows to a new address of a Service that were not sent on to an endpoint before', async () => {
     kernel.conntrack.put({ from: '192.0.2.7:40000', to: '203.0.113.1:53', answeredBy: '203.0.113.1:53' });
-    proxier.recordService(dns, external);
+    proxier.record.service(dns, external);
     await normal();
     expect(kernel.conntrack.flows()).to.deep.equal([]);
   });
 
   it('ends flows to an address that is taken from a Service, but not those that its owner answers', async () => {
-    proxier.recordService(dns, external);
+    proxier.record.service(dns, external);
     await normal();
     const own = { from: '192.0.2.8:40000', to: '203.0.113.1:53', answeredBy: '203.0.113.1:53' };
     kernel.conntrack.put(own, { ...stale, to: '203.0.113.1:53' });
-    proxier.recordService(external, dns);
+    proxier.record.service(external, dns);
     await normal();
     expect(kernel.conntrack.flows()).to.deep.equal(['192.0.2.8:40000 > 203.0.113.1:53 > 203.0.113.1:53']);
   });
 
   it('ends the flows of a deleted Service', async () => {
     kernel.conntrack.put(stale, { from: '[fd00::7]:40000', to: '[fd00:20::1]:53', answeredBy: '[fd00:180::1]:5353' });
-    proxier.recordService(dns, undefined);
+    proxier.record.service(dns, undefined);
     expect(ended(await normal())).to.deep.equal([1, 1]);
     expect(kernel.conntrack.flows()).to.deep.equal([]);
   });
@@ -93,7 +93,7 @@ describe('sync/sync-family', () => {
   it('never fails because of flows, and tries in the next pass what it could not do', async () => {
     for (const argument of ['-L', '-D']) {
       kernel.conntrack.put(stale);
-      proxier.recordSlice(before, after);
+      proxier.record.slice(before, after);
       const { mend } = spoil(argument);
       const report = await normal();
       expect([report.errors, ended(report)]).to.deep.equal([[], [0, 0]]);
@@ -108,17 +108,17 @@ describe('sync/sync-family', () => {
       kernel.calls.splice(0);
       await normal();
       expect(commands()).to.deep.equal([]);
-      proxier.recordSlice(after, before);
+      proxier.record.slice(after, before);
       await normal();
     }
   });
 
   it('remembers over failed attempts an address that is not wanted any more', async () => {
-    proxier.recordService(dns, external);
+    proxier.record.service(dns, external);
     await normal();
     kernel.conntrack.put({ ...stale, to: '203.0.113.1:53' });
     const { mend } = spoil('-L');
-    proxier.recordService(external, dns);
+    proxier.record.service(external, dns);
     await normal();
     await normal();
     mend();
@@ -129,7 +129,7 @@ describe('sync/sync-family', () => {
   it('goes on in the next pass where there is too much for one', async () => {
     const many = Array.from({ length: 60 }, (_, index) => ({ ...stale, answeredBy: `10.180.1.${index}:5353` }));
     kernel.conntrack.put(...many);
-    proxier.recordSlice(before, after);
+    proxier.record.slice(before, after);
     expect([await normal(), await normal(), await normal()].map((report) => ended(report)[0])).to.deep.equal([
       50, 10, 0,
     ]);
@@ -138,7 +138,7 @@ describe('sync/sync-family', () => {
   it('ends stale flows although the kernel refuses something else', async () => {
     kernel.ipvs.refuse('10.180.0.3:5353');
     kernel.conntrack.put(stale);
-    proxier.recordSlice(before, { ...after, endpoints: [...after.endpoints, sliceEndpoint('10.180.0.3')] });
+    proxier.record.slice(before, { ...after, endpoints: [...after.endpoints, sliceEndpoint('10.180.0.3')] });
     const report = await normal();
     expect(report.errors).to.have.lengthOf(1);
     expect(ended(report)).to.deep.equal([1, 0]);
@@ -147,7 +147,7 @@ describe('sync/sync-family', () => {
   it('leaves flows alone as long as a change could not be programmed, and ends them once it is', async () => {
     kernel.conntrack.put(stale);
     kernel.missing.add('ipvsadm');
-    proxier.recordSlice(before, after);
+    proxier.record.slice(before, after);
     expect((await normal()).errors).to.not.deep.equal([]);
     expect(commands().filter((command) => command.startsWith('conntrack'))).to.deep.equal([]);
     kernel.missing.clear();
@@ -157,7 +157,7 @@ describe('sync/sync-family', () => {
   it('says nothing in passes about a missing tool, which was said at the start', async () => {
     kernel.missing.add('conntrack');
     kernel.conntrack.put(stale);
-    proxier.recordSlice(before, after);
+    proxier.record.slice(before, after);
     const report = await normal();
     expect([report.errors, flowErrors(report)]).to.deep.equal([[], [undefined, undefined]]);
     kernel.calls.splice(0);

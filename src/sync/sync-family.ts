@@ -2,12 +2,13 @@ import { computeDesired, type Desired } from '../desired/compute-desired.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { udpFlowTargets } from '../desired/udp-flows.ts';
 import type { KernelState } from '../kernel/state.ts';
+import type { ServiceName } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
 import type { Family } from '../net/family.ts';
 import type { OwnershipInputs } from '../plan/ownership.ts';
 import { type Plan, planSync } from '../plan/plan-sync.ts';
+import { findRefused, type Refused, withoutRefused } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
-import { withoutRefused } from '../plan/without-refused.ts';
 import type { Tracker } from '../tracking/tracker.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 
@@ -23,8 +24,10 @@ export interface FamilyState {
 
 export interface FamilyOutcome {
   readonly state: FamilyState;
-  /** What stands in the way of the wanted state; the pass has to be tried again. */
+  /** What stands in the way of everything; the pass has to be tried again. */
   readonly error: SyncError | undefined;
+  /** What the kernel did not take, by the Service that wants it; all else was done. */
+  readonly refusals: readonly Refusal[];
   readonly changedServices: number;
   readonly runs: readonly ScriptRun[];
   /** Real servers without new connections that wait for their last one to end. */
@@ -37,61 +40,100 @@ export interface FamilyOutcome {
   readonly flowsError: SyncError | undefined;
 }
 
-/** One pass of one family: what is wanted, what is there, what has to be done, and doing it. */
+/** Something that only one Service is to blame for. */
+export interface Refusal {
+  readonly service: ServiceName;
+  readonly refused: Refused;
+  /** What the tool said. */
+  readonly message: string;
+}
+
+/** One pass of one family: what is wanted but for `heldBack`, what is there, what has to be done, and doing it. */
 export async function syncFamily(
   state: FamilyState,
   node: NodeView,
   settings: ProxySettings,
   kernel: KernelPort,
+  heldBack: readonly Refused[],
 ): Promise<FamilyOutcome> {
   const tracked = state.tracker.takePendingChanges();
   const desired = computeDesired(tracked, node, settings, state.desired);
   const ownership = { ...settings, ownAddresses: desired.node.ownAddresses, previous: state.desired?.kernel };
-  const { applied, ...programmed } = await program(desired.kernel, ownership, kernel);
+  const { applied, refused, ...programmed } = await program(
+    withoutRefused(desired.kernel, heldBack),
+    ownership,
+    kernel,
+  );
   const before = state.flowsClearedFor;
   const flows = applied ? await clearStaleFlows(before, desired, kernel) : nothingCleared(before, undefined);
   const { flowsClearedFor, runs, ...cleared } = flows;
   return {
     ...programmed,
     ...cleared,
+    refusals: blame(refused, desired),
     runs: [...programmed.runs, ...runs],
     state: { ...state, desired, flowsClearedFor },
     changedServices: tracked.changed.size,
   };
 }
 
+interface Said {
+  readonly refused: Refused;
+  readonly message: string;
+}
+
 type Programmed = Pick<FamilyOutcome, 'error' | 'runs' | 'draining' | 'plan'> & {
   /** True when the scripts have run, whatever they were refused. */
   readonly applied: boolean;
+  readonly refused: readonly Said[];
 };
 
 /** Each of the two tools that go on after a refusal may refuse something; then the rest is done without it. */
 const ATTEMPTS = 3;
 
-/** Reads, plans and runs. What the kernel refuses is left out and the rest is done all the same; the refusal stays an error. */
+/** Reads, plans and runs. What the kernel refuses is left out and the rest is done all the same. */
 async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: KernelPort): Promise<Programmed> {
   let desired = wanted;
   let failed: { readonly plan: Plan; readonly error: SyncError; readonly by: 'ipvs' | 'address' } | undefined;
-  let refused: readonly string[] = [];
+  const refused: Said[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const observed = await kernel.read(wanted.family);
-    if (!observed.ok) return { ...NOTHING_DONE, error: observed.error };
+    if (!observed.ok) return { ...NOTHING_DONE, refused, error: observed.error };
     if (failed) {
-      const remainder = withoutRefused(desired, failed.plan, failed.by, observed.value);
-      desired = remainder.kernel;
-      refused = [...refused, ...remainder.refused];
+      const { plan, by, error } = failed;
+      const found = findRefused(plan, by, observed.value);
+      if (found.length === 0) return { ...NOTHING_DONE, refused, plan, error };
+      refused.push(...found.map((each) => ({ refused: each, message: error.message })));
+      desired = withoutRefused(desired, found);
     }
     const plan = planSync(desired, observed.value, ownership);
     const ran = await kernel.run(plan.parts.map(renderPlanPart));
     if (ran.ok) {
       kernel.settle(plan.after);
       const draining = plan.kept.filter(({ why }) => why === 'draining').length;
-      return { applied: true, plan, draining, runs: ran.value, error: failed && naming(failed.error, refused) };
+      return { applied: true, plan, draining, runs: ran.value, error: undefined, refused };
     }
-    if (!ran.error.refusedBy) return { ...NOTHING_DONE, plan, error: ran.error };
-    failed = { plan, error: failed?.error ?? ran.error, by: ran.error.refusedBy };
+    if (!ran.error.refusedBy) return { ...NOTHING_DONE, refused, plan, error: ran.error };
+    failed = { plan, error: ran.error, by: ran.error.refusedBy };
   }
-  return { ...NOTHING_DONE, ...(failed ? { plan: failed.plan } : {}), error: failed?.error };
+  return { ...NOTHING_DONE, refused, ...(failed ? { plan: failed.plan } : {}), error: failed?.error };
+}
+
+/** A frontend may be claimed by several Services; the one that is served is to blame, for an address every one that binds it. */
+function blame(refused: readonly Said[], { parts, owners }: Desired): readonly Refusal[] {
+  return refused.flatMap(({ refused: each, message }): readonly Refusal[] => {
+    if (each.kind !== 'address') {
+      const owner = owners.get(each.server);
+      const part = owner && parts.get(owner);
+      return part ? [{ service: part.port.service, refused: each, message }] : [];
+    }
+    const binders = [...parts.values()].filter(({ bound }) => bound.includes(each.address));
+    return [...new Set(binders.map(({ port }) => port.service))].map((service) => ({
+      service,
+      refused: each,
+      message,
+    }));
+  });
 }
 
 const NOTHING_DONE = { applied: false, runs: [], draining: 0, plan: undefined } as const;
@@ -110,8 +152,4 @@ async function clearStaleFlows(before: Desired | undefined, desired: Desired, ke
 
 function nothingCleared(flowsClearedFor: Desired | undefined, flowsError: SyncError | undefined): Cleared {
   return { runs: [], endedFlows: 0, flowsError, flowsClearedFor };
-}
-
-function naming(error: SyncError, refused: readonly string[]): SyncError {
-  return refused.length === 0 ? error : { ...error, message: `${error.message}; left out: ${refused.join(', ')}` };
 }

@@ -20,6 +20,7 @@ export class ServiceChanges {
   readonly #family: Family;
   readonly #pending = new Map<ServiceName, PendingChange>();
   readonly #ports = new Map<ServicePortKey, ServicePort>();
+  readonly #served = new Set<ServiceName>();
 
   constructor(family: Family) {
     this.#family = family;
@@ -28,6 +29,11 @@ export class ServiceChanges {
   /** Number of Services with a change that no pass has taken yet. */
   get pending(): number {
     return this.#pending.size;
+  }
+
+  /** True when the Service is served in the family, as of the last event; changes of other Services' endpoints lead to nothing. */
+  serves(service: ServiceName): boolean {
+    return this.#served.has(service);
   }
 
   /** Records an event; true when a pass is needed, be it for this event or for one before. */
@@ -39,6 +45,8 @@ export class ServiceChanges {
       previous: before ? before.previous : previous && servicePorts(previous, this.#family),
       current: current && servicePorts(current, this.#family),
     };
+    if (change.current) this.#served.add(name);
+    else this.#served.delete(name);
     if (same(change.previous, change.current)) this.#pending.delete(name);
     else this.#pending.set(name, change);
     return this.#pending.size > 0;

@@ -52,6 +52,10 @@ export class Tracker {
     );
   }
 
+  serves(service: ServiceName): boolean {
+    return this.#services.serves(service);
+  }
+
   /** The endpoints of one Service as the next pass will have them. */
   latestEndpoints(service: ServiceName): EndpointsMap {
     return this.#endpoints.latest(service);

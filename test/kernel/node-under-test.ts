@@ -41,11 +41,11 @@ export class NodeUnderTest {
 
   record(objects: readonly ObjectJson[]): void {
     const after = decodeObjects(objects);
-    recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.recordService(old, now));
-    recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.recordSlice(old, now));
+    recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.record.service(old, now));
+    recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.record.slice(old, now));
     recordChanges(this.#known.nodes, after.nodes, (old, now) => {
-      if ((now ?? old)?.name !== 'node-a') this.#proxier.recordOtherNode(old?.addresses, now?.addresses);
-      else if (now) this.#proxier.recordNode(now);
+      if ((now ?? old)?.name !== 'node-a') this.#proxier.record.otherNode(old?.addresses, now?.addresses);
+      else if (now) this.#proxier.record.node(now);
     });
     this.#known = after;
   }

@@ -44,8 +44,8 @@ export async function runCase(content: Case, kernel: CaseKernel, behaviour: Case
     const label = `step ${index + 1}`;
     changeCluster(cluster, step);
     const after = decodeObjects([...cluster.values()]);
-    recordChanges(before.services, after.services, (old, now) => proxier.recordService(old, now));
-    recordChanges(before.slices, after.slices, (old, now) => proxier.recordSlice(old, now));
+    recordChanges(before.services, after.services, (old, now) => proxier.record.service(old, now));
+    recordChanges(before.slices, after.slices, (old, now) => proxier.record.slice(old, now));
     before = after;
     const report = await proxier.pass('normal', [label]);
     expect(report.errors, `${label}: errors`).to.deep.equal([]);
@@ -93,7 +93,7 @@ function caseProxier(content: Case, host: Host, behaviour: CaseBehaviour): Proxi
     kernel: new Kernel(host, FAMILIES, () => 0),
     nowMs: () => 0,
   });
-  if (node) proxier.recordNode(node);
+  if (node) proxier.record.node(node);
   return proxier;
 }
 

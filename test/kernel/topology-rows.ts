@@ -71,9 +71,9 @@ export async function programRows(group: RowGroup, host: Host): Promise<void> {
     nowMs: () => 0,
   });
   const { nodes, services, slices } = decodeObjects([nodeObject(group), ...group.rows.flatMap(rowObjects)]);
-  for (const node of nodes) proxier.recordNode(node);
-  for (const service of services) proxier.recordService(undefined, service);
-  for (const slice of slices) proxier.recordSlice(undefined, slice);
+  for (const node of nodes) proxier.record.node(node);
+  for (const service of services) proxier.record.service(undefined, service);
+  for (const slice of slices) proxier.record.slice(undefined, slice);
   expect((await proxier.pass('normal', ['the table'])).errors).to.deep.equal([]);
 }
 

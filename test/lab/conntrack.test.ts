@@ -42,7 +42,7 @@ describe('test/lab/conntrack', () => {
     await lab.output(NODE, 'sysctl', ['-qw', 'net.ipv4.vs.conntrack=1', 'net.ipv4.vs.expire_nodest_conn=1']);
     await lab.output(NODE, 'ip', ['route', 'add', '203.0.113.0/24', 'via', lab.root.addresses.IPv4]);
     proxier = startProxier();
-    proxier.recordService(undefined, DNS);
+    proxier.record.service(undefined, DNS);
     await serve('a1');
   });
 
@@ -76,7 +76,7 @@ describe('test/lab/conntrack', () => {
         ports: [slicePort({ name: 'dns', protocol: 'UDP', port: port(POD_PORT) })],
         endpoints: pods.map((name) => sliceEndpoint(shared().lab.pod(name).addresses[family])),
       });
-      proxier.recordSlice(slices[family], next);
+      proxier.record.slice(slices[family], next);
       slices = { ...slices, [family]: next };
     }
     return pass();
@@ -149,8 +149,8 @@ describe('test/lab/conntrack', () => {
     expect(before.flat()).to.have.length.greaterThan(1);
     expect([await pass(), await pass(proxier, 'full'), await serve('a1', 'b1')]).to.deep.equal([0, 0, 0]);
     const successor = startProxier();
-    successor.recordService(undefined, DNS);
-    for (const family of FAMILIES) successor.recordSlice(undefined, slices[family]);
+    successor.record.service(undefined, DNS);
+    for (const family of FAMILIES) successor.record.slice(undefined, slices[family]);
     expect(await pass(successor)).to.equal(0);
     expect(await table()).to.deep.equal(before);
     await answered(flow, 'b1');
@@ -160,8 +160,8 @@ describe('test/lab/conntrack', () => {
   it('R32: ends a flow to a pod that is no endpoint in the first pass after a restart', async () => {
     await plant('cluster address', 'a2');
     proxier = startProxier();
-    proxier.recordService(undefined, DNS);
-    for (const family of FAMILIES) proxier.recordSlice(undefined, slices[family]);
+    proxier.record.service(undefined, DNS);
+    for (const family of FAMILIES) proxier.record.slice(undefined, slices[family]);
     expect(await pass()).to.equal(1);
   });
 
@@ -186,7 +186,7 @@ describe('test/lab/conntrack', () => {
       patienceMs: 300,
     });
     expect(flow.first).to.not.match(/^b1 /);
-    proxier.recordService(DNS, { ...DNS, externalIPs: [...DNS.externalIPs, ip(LATE_ADDRESS)] });
+    proxier.record.service(DNS, { ...DNS, externalIPs: [...DNS.externalIPs, ip(LATE_ADDRESS)] });
     expect(await pass()).to.equal(1);
     await answered(flow, 'b1');
     await flow.close();

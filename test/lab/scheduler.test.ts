@@ -66,10 +66,10 @@ describe('test/lab/scheduler', () => {
     const kernel = new Kernel(host, families, () => 0);
     const given = settings({ scheduler, schedulerFlags: wanted });
     const proxier = new Proxier({ families, nodeName: 'node-a', settings: given, kernel, nowMs: () => 0 });
-    proxier.recordService(undefined, service({ addresses: ['10.96.0.10', 'fd00:96::10'] }));
-    proxier.recordSlice(undefined, slice({ endpoints: [sliceEndpoint('10.180.1.11')] }));
+    proxier.record.service(undefined, service({ addresses: ['10.96.0.10', 'fd00:96::10'] }));
+    proxier.record.slice(undefined, slice({ endpoints: [sliceEndpoint('10.180.1.11')] }));
     const ipv6 = slice({ name: 'shop/cart-2', family: 'IPv6', endpoints: [sliceEndpoint('fd00:180:1::11')] });
-    proxier.recordSlice(undefined, ipv6);
+    proxier.record.slice(undefined, ipv6);
     return proxier;
   }
 

@@ -44,8 +44,8 @@ describe('test/reports/conntrack', () => {
   /** A process that is started with these objects. */
   function startWith(of: EndpointSlice, own: Service = dns): Proxier {
     const started = proxierOn(kernel);
-    started.recordService(undefined, own);
-    started.recordSlice(undefined, of);
+    started.record.service(undefined, own);
+    started.record.slice(undefined, of);
     return started;
   }
 
@@ -72,7 +72,7 @@ describe('test/reports/conntrack', () => {
 
   it('R26: ends flows from an external or load-balancer address to a pod that was replaced', async () => {
     track([externalIP, oldPod], [vip, oldPod], [externalIP, newPod]);
-    proxier.recordSlice(endpoints('10.180.0.1'), endpoints('10.180.0.2'));
+    proxier.record.slice(endpoints('10.180.0.1'), endpoints('10.180.0.2'));
     await pass();
     expect(tracked()).to.deep.equal([flow(externalIP, newPod)]);
     expect(commands()).to.deep.equal([
@@ -85,7 +85,7 @@ describe('test/reports/conntrack', () => {
   it('R27: ends flows from a node port to a pod that was replaced, and none that pass by with that port', async () => {
     const elsewhere = '198.51.100.1:30053';
     track([nodePort, oldPod], [nodePort, newPod], [elsewhere, elsewhere], ['192.168.0.11:30053', oldPod]);
-    proxier.recordSlice(endpoints('10.180.0.1'), endpoints('10.180.0.2'));
+    proxier.record.slice(endpoints('10.180.0.1'), endpoints('10.180.0.2'));
     await pass();
     expect(tracked()).to.deep.equal([
       flow(nodePort, newPod),
@@ -95,24 +95,24 @@ describe('test/reports/conntrack', () => {
   });
 
   it('R27: ends flows from a node port that were there before its first endpoint', async () => {
-    proxier.recordSlice(endpoints('10.180.0.1'), endpoints());
+    proxier.record.slice(endpoints('10.180.0.1'), endpoints());
     await pass();
     track([nodePort, nodePort]);
-    proxier.recordSlice(endpoints(), endpoints('10.180.0.2'));
+    proxier.record.slice(endpoints(), endpoints('10.180.0.2'));
     await pass();
     expect(tracked()).to.deep.equal([]);
   });
 
   it('R28: ends every flow of a Service that goes to no endpoints, in the same pass', async () => {
     track([clusterIP, oldPod], [externalIP, oldPod], [vip, oldPod], [nodePort, oldPod], ['172.20.1.9:53', oldPod]);
-    proxier.recordSlice(endpoints('10.180.0.1'), endpoints());
+    proxier.record.slice(endpoints('10.180.0.1'), endpoints());
     await pass();
     expect(tracked()).to.deep.equal([flow('172.20.1.9:53', oldPod)]);
   });
 
   it('R28: ends every flow of a Service whose slice goes', async () => {
     track([clusterIP, oldPod]);
-    proxier.recordSlice(endpoints('10.180.0.1'), undefined);
+    proxier.record.slice(endpoints('10.180.0.1'), undefined);
     await pass();
     expect(tracked()).to.deep.equal([]);
   });
@@ -129,7 +129,7 @@ describe('test/reports/conntrack', () => {
 
   it('R30: leaves running flows alone when an endpoint is added', async () => {
     track([clusterIP, oldPod], [nodePort, oldPod]);
-    proxier.recordSlice(endpoints('10.180.0.1'), endpoints('10.180.0.1', '10.180.0.2'));
+    proxier.record.slice(endpoints('10.180.0.1'), endpoints('10.180.0.1', '10.180.0.2'));
     await pass();
     expect(commands()).to.deep.equal(['conntrack -L -p udp -f ipv4']);
     expect(tracked()).to.deep.equal([flow(clusterIP, oldPod), flow(nodePort, oldPod)]);
@@ -151,7 +151,7 @@ describe('test/reports/conntrack', () => {
   it('R32: also when the API has no slice of the Service any more', async () => {
     track([clusterIP, oldPod]);
     const revived = proxierOn(kernel);
-    revived.recordService(undefined, dns);
+    revived.record.service(undefined, dns);
     await pass(revived);
     expect(tracked()).to.deep.equal([]);
   });
