@@ -6,12 +6,21 @@ export interface CacheHandler<T> {
   /** `previous` is absent when the object is new, `current` when it is gone; both are never absent. */
   changed(previous: T | undefined, current: T | undefined): void;
   problem(problem: Problem): void;
+  /** An object came in the version in which it is known, as after a relist. */
+  repeated?(): void;
 }
+
+export type TapType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** Hears of objects as the server gives them, before anything of them is read. Of one that is gone only the metadata's names are known. */
+export type RawTap = (type: TapType, object: unknown) => void;
 
 /** One object as a list or an event shows it, decoded. */
 export interface SeenObject<T> extends Decoded<T> {
   readonly uid: string;
   readonly resourceVersion: string;
+  /** The whole object; kept only where somebody taps. */
+  readonly raw?: unknown;
 }
 
 interface Entry<T> {
@@ -26,10 +35,12 @@ export class ObjectCache<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #decode: (json: unknown) => Decoded<T>;
   readonly #handler: CacheHandler<T>;
+  readonly #tap: RawTap | undefined;
 
-  constructor(decode: (json: unknown) => Decoded<T>, handler: CacheHandler<T>) {
+  constructor(decode: (json: unknown) => Decoded<T>, handler: CacheHandler<T>, tap?: RawTap) {
     this.#decode = decode;
     this.#handler = handler;
+    this.#tap = tap;
   }
 
   /** Decodes an object without telling anyone; one that is known in the same version is not decoded again. */
@@ -37,18 +48,19 @@ export class ObjectCache<T> {
     const known = this.#entries.get(key);
     const same = known !== undefined && known.uid === uid && known.resourceVersion === resourceVersion;
     const decoded = same ? { problems: [] } : this.#decode(json);
-    return { ...decoded, uid, resourceVersion };
+    return { ...decoded, uid, resourceVersion, ...(this.#tap ? { raw: json } : {}) };
   }
 
   /**
    * Takes over the state of one object. Another uid under the same key is a deletion and an addition. An object that could not be
    * decoded keeps the value it had; its problems are passed on.
    */
-  put(key: string, { uid, resourceVersion, value, problems }: SeenObject<T>): void {
+  put(key: string, { uid, resourceVersion, value, problems, raw }: SeenObject<T>): void {
     const known = this.#entries.get(key);
     const same = known?.uid === uid ? known : undefined;
-    if (same?.resourceVersion === resourceVersion) return;
     if (known && !same) this.remove(key);
+    this.#tap?.(same ? 'MODIFIED' : 'ADDED', raw);
+    if (same?.resourceVersion === resourceVersion) return this.#handler.repeated?.();
     const previous = same?.value;
     this.#entries.set(key, { uid, resourceVersion, value: value ?? previous });
     for (const problem of problems) this.#handler.problem(problem);
@@ -59,6 +71,7 @@ export class ObjectCache<T> {
   remove(key: string): void {
     const known = this.#entries.get(key);
     this.#entries.delete(key);
+    if (known) this.#tap?.('DELETED', namesOnly(key, known));
     if (known?.value !== undefined) this.#handler.changed(known.value, undefined);
   }
 
@@ -67,4 +80,9 @@ export class ObjectCache<T> {
     for (const key of [...this.#entries.keys()].filter((known) => !objects.has(known))) this.remove(key);
     for (const [key, object] of objects) this.put(key, object);
   }
+}
+
+function namesOnly(key: string, { uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }) {
+  const [namespace = '', name] = key.split('/');
+  return { metadata: { ...(namespace === '' ? {} : { namespace }), name, uid, resourceVersion } };
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../queue/clock.ts';
 import { type ApiError, isStaleVersion } from './client-errors.ts';
 import { type ApiTransport, callJson } from './client-transport.ts';
 import { Backoff } from './list-watch-backoff.ts';
-import { type CacheHandler, ObjectCache } from './list-watch-cache.ts';
+import { type CacheHandler, ObjectCache, type RawTap } from './list-watch-cache.ts';
 import { readPages } from './list-watch-pages.ts';
 import { guardSilence } from './list-watch-silence.ts';
 import { followWatch } from './list-watch-stream.ts';
@@ -36,6 +36,7 @@ export interface ListWatchOptions<T> {
   /** Reads an object as JSON gives it; items of lists have neither kind nor apiVersion. */
   readonly decode: (json: unknown) => Decoded<T>;
   readonly handler: ListWatchHandler<T>;
+  readonly tap?: RawTap | undefined;
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   readonly random: () => number;
@@ -64,7 +65,7 @@ export class ListWatch<T> {
 
   constructor(options: ListWatchOptions<T>) {
     this.#options = options;
-    this.#cache = new ObjectCache(options.decode, options.handler);
+    this.#cache = new ObjectCache(options.decode, options.handler, options.tap);
     this.#backoff = new Backoff(options.clock, options.random);
   }
 

@@ -11,6 +11,7 @@ import { decodeService } from './decode-service.ts';
 import { decodeEndpointSlice } from './decode-slice.ts';
 import { awaitFirstLists } from './first-lists.ts';
 import { ListWatch, type WatchedResource } from './list-watch.ts';
+import type { TapType } from './list-watch-cache.ts';
 import { nodeSelection, otherNodesSelection, SERVICE_SELECTION, type Selection, SLICE_SELECTION } from './selectors.ts';
 
 /** Who is told what happens in the cluster. Of a change, `previous` is absent for what is new, `current` for what has gone. */
@@ -28,12 +29,18 @@ export interface ClusterHandler {
   recovered(resource: string): void;
 }
 
+export type ClusterTap = (kind: WatchedKind, type: TapType, object: unknown) => void;
+
+export type WatchedKind = 'Service' | 'EndpointSlice' | 'Node';
+
 export interface ClusterWatchOptions {
   readonly transport: ApiTransport;
   readonly nodeName: string;
   /** Whether it matters which addresses other Nodes have; that costs an event for every sign of life of each of them. */
   readonly otherNodes: 'watched' | 'ignored';
   readonly handler: ClusterHandler;
+  /** Hears of every object as it comes, before the handler does; the items of lists lack kind and apiVersion. */
+  readonly tap?: ClusterTap | undefined;
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   readonly random: () => number;
@@ -51,7 +58,7 @@ export const OTHER_NODES = 'other nodes';
 const OTHER_NODES_PATIENCE_MS = 10_000;
 
 /** Watches Services, EndpointSlices and the own Node; the other Nodes by a watch of their own, so that nothing else depends on it. */
-export function watchCluster({ nodeName, otherNodes, handler, ...options }: ClusterWatchOptions): ClusterWatch {
+export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }: ClusterWatchOptions): ClusterWatch {
   const firstLists = awaitFirstLists({
     clock: options.clock,
     needed: ['services', 'endpointslices', 'nodes'],
@@ -60,6 +67,7 @@ export function watchCluster({ nodeName, otherNodes, handler, ...options }: Clus
     done: (late) => handler.listed(late),
   });
   const watch = <T>(
+    kind: WatchedKind,
     name: string,
     path: string,
     selection: Selection,
@@ -70,6 +78,7 @@ export function watchCluster({ nodeName, otherNodes, handler, ...options }: Clus
       ...options,
       resource: resourceOf(name, path, selection),
       decode,
+      ...(tap ? { tap: (type, object) => tap(kind, type, object) } : {}),
       handler: {
         changed,
         problem: (problem) => handler.problem(problem),
@@ -79,24 +88,25 @@ export function watchCluster({ nodeName, otherNodes, handler, ...options }: Clus
       },
     });
   const watches: ClusterWatch[] = [
-    watch('services', '/api/v1/services', SERVICE_SELECTION, decodeService, (previous, current) =>
+    watch('Service', 'services', '/api/v1/services', SERVICE_SELECTION, decodeService, (previous, current) =>
       handler.service(previous, current),
     ),
     watch(
+      'EndpointSlice',
       'endpointslices',
       '/apis/discovery.k8s.io/v1/endpointslices',
       SLICE_SELECTION,
       decodeEndpointSlice,
       (previous, current) => handler.slice(previous, current),
     ),
-    watch('nodes', '/api/v1/nodes', nodeSelection(nodeName), decodeNode, (previous, current) =>
+    watch('Node', 'nodes', '/api/v1/nodes', nodeSelection(nodeName), decodeNode, (previous, current) =>
       handler.node(previous, current),
     ),
   ];
   if (otherNodes === 'watched') {
     const selection = otherNodesSelection(nodeName);
     watches.push(
-      watch(OTHER_NODES, '/api/v1/nodes', selection, decodeOtherNode, (previous, current) =>
+      watch('Node', OTHER_NODES, '/api/v1/nodes', selection, decodeOtherNode, (previous, current) =>
         handler.otherNode(previous, current),
       ),
     );

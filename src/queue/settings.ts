@@ -66,7 +66,7 @@ export function impossibleSettings(settings: QueueSettings): readonly string[] {
     ['batchWindowMs', isDelay(settings.batchWindowMs)],
     ...RETRY_SORTS.map((sort) => [`retries.${sort}`, isPace(retries[sort])] as const),
     ['retryJitterRatio', isRatio(settings.retryJitterRatio)],
-    ['passesPerSecond', settings.passesPerSecond > 0],
+    ['passesPerSecond', settings.passesPerSecond > 0 && isFiniteRate(settings.passesPerSecond)],
     ['passBurst', settings.passBurst >= 1],
     ['quarantineAfterFailures', settings.quarantineAfterFailures >= 1],
   ];
@@ -81,6 +81,11 @@ function followsDelay(delaysMs: QueueSettings['levelDelaysMs'], rank: number): b
 function isPace(pace: RetryPace): boolean {
   if (pace.kind === 'exponential') return pace.baseMs > 0 && isDelay(pace.maxMs) && pace.maxMs >= pace.baseMs;
   return pace.fastMs > 0 && pace.fastTries >= 0 && isDelay(pace.slowMs) && pace.slowMs >= pace.fastMs;
+}
+
+/** A time between two passes that can be counted with. */
+function isFiniteRate(perSecond: number): boolean {
+  return Number.isFinite(perSecond) && Number.isFinite(1000 / perSecond);
 }
 
 function isDelay(value: number): boolean {

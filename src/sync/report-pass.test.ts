@@ -8,6 +8,7 @@ describe('sync/report-pass', () => {
   const outcome = (family: 'IPv4' | 'IPv6', given: Partial<FamilyOutcome>): FamilyOutcome => ({
     state: { family, tracker: new Tracker(family, 'node-a'), desired: undefined, flowsClearedFor: undefined },
     error: undefined,
+    refusals: [],
     changedServices: 0,
     runs: [],
     draining: 0,
@@ -22,6 +23,7 @@ describe('sync/report-pass', () => {
     tookMs: 12.7,
     families,
     errors: [],
+    refusals: [],
   });
 
   it('adds up the times of each tool over both families, and counts a Service of both once', () => {
@@ -35,7 +37,7 @@ describe('sync/report-pass', () => {
       }),
       outcome('IPv6', { changedServices: 1, runs: [{ tool: 'ipset', lines: 1, tookMs: 4 }] }),
     ];
-    expect(passFields(report(families))).to.deep.equal({
+    expect(passFields(report(families), [])).to.deep.equal({
       pass: 'normal',
       reasons: ['endpoints', 'services'],
       ms: 13,
@@ -47,8 +49,8 @@ describe('sync/report-pass', () => {
 
   it('counts the UDP flows that were ended, of both families together', () => {
     const families = [outcome('IPv4', { endedFlows: 2 }), outcome('IPv6', { endedFlows: 1 })];
-    expect(passFields(report(families))).to.include({ 'end-udp-flow': 3 });
-    expect(passFields(report([outcome('IPv4', {})]))).to.not.have.property('end-udp-flow');
+    expect(passFields(report(families), [])).to.include({ 'end-udp-flow': 3 });
+    expect(passFields(report([outcome('IPv4', {})]), [])).to.not.have.property('end-udp-flow');
   });
 
   it('says in one sentence a family why stale UDP flows may be left', () => {
@@ -61,6 +63,6 @@ describe('sync/report-pass', () => {
   it('has changed nothing when no tool ran', () => {
     expect(changedAnything(report([outcome('IPv4', {})]))).to.equal(false);
     expect(changedAnything(report([]))).to.equal(false);
-    expect(passFields(report([]))).to.deep.include({ services: 0, toolMs: {} });
+    expect(passFields(report([]), [])).to.deep.include({ services: 0, toolMs: {} });
   });
 });

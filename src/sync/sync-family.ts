@@ -1,6 +1,10 @@
 import { computeDesired, type Desired } from '../desired/compute-desired.ts';
+import { meanwhile } from '../desired/rule-inputs.ts';
+import { wantedTables } from '../desired/rules.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { udpFlowTargets } from '../desired/udp-flows.ts';
+import type { IpsetState } from '../kernel/ipset/state.ts';
+import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
@@ -59,11 +63,9 @@ export async function syncFamily(
   const tracked = state.tracker.takePendingChanges();
   const desired = computeDesired(tracked, node, settings, state.desired);
   const ownership = { ...settings, ownAddresses: desired.node.ownAddresses, previous: state.desired?.kernel };
-  const { applied, refused, ...programmed } = await program(
-    withoutRefused(desired.kernel, heldBack),
-    ownership,
-    kernel,
-  );
+  const rulesMeanwhile = (sets: IpsetState) => wantedTables(meanwhile(desired.rules, state.desired?.rules, sets));
+  const wanted = withoutRefused(desired.kernel, heldBack);
+  const { applied, refused, ...programmed } = await program(wanted, ownership, kernel, rulesMeanwhile);
   const before = state.flowsClearedFor;
   const flows = applied ? await clearStaleFlows(before, desired, kernel) : nothingCleared(before, undefined);
   const { flowsClearedFor, runs, ...cleared } = flows;
@@ -92,7 +94,12 @@ type Programmed = Pick<FamilyOutcome, 'error' | 'runs' | 'draining' | 'plan'> & 
 const ATTEMPTS = 3;
 
 /** Reads, plans and runs. What the kernel refuses is left out and the rest is done all the same. */
-async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: KernelPort): Promise<Programmed> {
+async function program(
+  wanted: KernelState,
+  ownership: OwnershipInputs,
+  kernel: KernelPort,
+  rulesMeanwhile: (observed: IpsetState) => WantedTables,
+): Promise<Programmed> {
   let desired = wanted;
   let failed: { readonly plan: Plan; readonly error: SyncError; readonly by: 'ipvs' | 'address' } | undefined;
   const refused: Said[] = [];
@@ -106,7 +113,7 @@ async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: 
       refused.push(...found.map((each) => ({ refused: each, message: error.message })));
       desired = withoutRefused(desired, found);
     }
-    const plan = planSync(desired, observed.value, ownership);
+    const plan = planSync(desired, observed.value, ownership, rulesMeanwhile(observed.value.sets));
     const ran = await kernel.run(plan.parts.map(renderPlanPart));
     if (ran.ok) {
       kernel.settle(plan.after);
