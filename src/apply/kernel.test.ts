@@ -41,7 +41,14 @@ describe('apply/kernel', () => {
   it('knows a family as it was settled', async () => {
     const read = await kernel.read('IPv4');
     if (!read.ok) throw new Error(read.error.message);
-    const set = { name: 'x', type: 'hash:ip', family: 'IPv4', maxEntries: 1, oddities: [], entries: new Set<never>() } as const;
+    const set = {
+      name: 'x',
+      type: 'hash:ip',
+      family: 'IPv4',
+      maxEntries: 1,
+      oddities: [],
+      entries: new Set<never>(),
+    } as const;
     kernel.settle({ ...read.value, sets: new Map([['x', set]]), dummy: { exists: true, addresses: new Set() } });
     const after = await kernel.read('IPv4');
     expect(after.ok && [[...after.value.sets.keys()], after.value.dummy.exists]).to.deep.equal([['x'], true]);

@@ -11,6 +11,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import type { Tracked } from '../tracking/tracker.ts';
 import { type HealthCheck, healthChecks } from './health-checks.ts';
 import { type NodeInputs, nodeInputs } from './node-inputs.ts';
+import { byFrontend, filledSets, type RuleInputs } from './rule-inputs.ts';
 import { wantedTables } from './rules.ts';
 import { type ServicePart, servicePart } from './service-part.ts';
 import type { ProxySettings } from './settings.ts';
@@ -22,6 +23,7 @@ export interface Desired {
   /** Frontends that two service ports claim, and addresses that cannot be served. */
   readonly problems: readonly Problem[];
   readonly node: NodeInputs;
+  readonly rules: RuleInputs;
   readonly parts: ReadonlyMap<ServicePortKey, ServicePart>;
 }
 
@@ -45,7 +47,7 @@ export function computeDesired(
   const closed = [...parts.values()].flatMap(({ closedToNode, port: { port, protocol } }) =>
     closedToNode.map((address) => ({ address, protocol, port })),
   );
-  const tables = wantedTables({
+  const rules: RuleInputs = {
     family,
     behaviour: settings.behaviour,
     filled: filledSets(sets, family),
@@ -53,13 +55,14 @@ export function computeDesired(
     masqueradeAll: settings.masqueradeAll,
     randomFully: settings.randomFully,
     detector: inputs.detector,
-    closedToNode: closed.sort((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1)),
-  });
+    closedToNode: closed.sort(byFrontend),
+  };
   return {
-    kernel: { family, ipvs: servers, sets, dummy: { exists: true, addresses: bound }, tables },
+    kernel: { family, ipvs: servers, sets, dummy: { exists: true, addresses: bound }, tables: wantedTables(rules) },
     healthChecks: healthChecks(parts.values()),
     problems: [...problems, ...addressProblems(parts)],
     node: inputs,
+    rules,
     parts,
   };
 }
@@ -147,13 +150,4 @@ function addressProblems(parts: ReadonlyMap<ServicePortKey, ServicePart>): reado
   const problems = [...parts.values()].flatMap((part) => part.problems);
   const distinct = new Map(problems.map((problem) => [describeProblem(problem), problem]));
   return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, problem]) => problem);
-}
-
-function filledSets(sets: IpsetState, family: Family): ReadonlySet<SetId> {
-  const filled = SET_DEFINITIONS.filter(({ id }) => (sets.get(setName(id, family))?.entries.size ?? 0) > 0);
-  return new Set(filled.map(({ id }) => id));
-}
-
-function orderKey({ address, protocol, port }: { address: string; protocol: string; port: number }): string {
-  return `${address} ${protocol} ${port}`;
 }

@@ -1,5 +1,6 @@
 import type { Match, Rule } from '../kernel/iptables/rule.ts';
 import type { Protocol } from '../net/protocol.ts';
+import type { RuleInputs } from './rule-inputs.ts';
 import {
   ACCEPT,
   DROP,
@@ -12,7 +13,6 @@ import {
   named,
   notFromPods,
   RETURN,
-  type RuleInputs,
   rule,
 } from './rule-parts.ts';
 

@@ -3,6 +3,7 @@ import type { Match, Rule } from '../kernel/iptables/rule.ts';
 import { type Cidr, parseCidr } from '../net/cidr.ts';
 import type { Family } from '../net/family.ts';
 import type { Protocol } from '../net/protocol.ts';
+import type { RuleInputs } from './rule-inputs.ts';
 import {
   ACCEPT,
   FROM_NODE,
@@ -15,7 +16,6 @@ import {
   named,
   notFromPods,
   RETURN,
-  type RuleInputs,
   rule,
   TO_NODE,
 } from './rule-parts.ts';

@@ -1,26 +1,8 @@
 import { type SetId, setComment, setName } from '../kernel/ipset/definitions.ts';
 import type { Match, Rule, Target } from '../kernel/iptables/rule.ts';
 import type { Family } from '../net/family.ts';
-import type { IpAddress } from '../net/ip-address.ts';
-import type { Port } from '../net/port.ts';
-import type { Protocol } from '../net/protocol.ts';
 import type { LocalDetector } from './node-inputs.ts';
-import type { Behaviour } from './settings.ts';
-
-/** What the rules of one family depend on; they do not grow with the number of Services, but for `closedToNode`. */
-export interface RuleInputs {
-  readonly family: Family;
-  readonly behaviour: Behaviour;
-  /** Sets that have entries. */
-  readonly filled: ReadonlySet<SetId>;
-  /** Bit pattern that asks for masquerading. */
-  readonly mark: number;
-  readonly masqueradeAll: boolean;
-  readonly randomFully: boolean;
-  readonly detector: LocalDetector | undefined;
-  /** Load-balancer frontends that the node itself may not use. */
-  readonly closedToNode: readonly { readonly address: IpAddress; readonly protocol: Protocol; readonly port: Port }[];
-}
+import type { RuleInputs } from './rule-inputs.ts';
 
 export function rule(matches: readonly Match[], target: Target): Rule {
   return { matches, target };

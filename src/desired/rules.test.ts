@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { KUBE_PROXY_SETS, SET_DEFINITIONS, type SetId, setName } from '../kernel/ipset/definitions.ts';
 import type { Family } from '../net/family.ts';
-import type { RuleInputs } from './rule-parts.ts';
+import type { RuleInputs } from './rule-inputs.ts';
 import { wantedTables } from './rules.ts';
 
 const EVERY_SET = new Set(SET_DEFINITIONS.map(({ id }) => id));

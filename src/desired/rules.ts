@@ -2,7 +2,8 @@ import { type Rule, renderRule } from '../kernel/iptables/rule.ts';
 import type { Jump, RuleText, WantedTables } from '../kernel/iptables/state.ts';
 import { ACCEPT_CHAIN, filterChains } from './filter-rules.ts';
 import { natChains } from './nat-rules.ts';
-import { jumpTo, type RuleInputs, rule } from './rule-parts.ts';
+import type { RuleInputs } from './rule-inputs.ts';
+import { jumpTo, rule } from './rule-parts.ts';
 
 /**
  * All chains, rules and jumps of one family.

@@ -1,7 +1,8 @@
 import { applyDummySteps, type DummyStep, diffDummy } from '../kernel/dummy/diff.ts';
-import { ownSetNames } from '../kernel/ipset/definitions.ts';
+import { ownSets } from '../kernel/ipset/definitions.ts';
 import { applyIpsetSteps, diffIpsets, type IpsetStep } from '../kernel/ipset/diff.ts';
 import { applyTableChanges, diffIptables, type TableChange, withoutSets } from '../kernel/iptables/diff.ts';
+import type { WantedTables } from '../kernel/iptables/state.ts';
 import { applyIpvsSteps, diffIpvs, type IpvsStep, type KeptServer } from '../kernel/ipvs/diff.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
@@ -29,37 +30,45 @@ export interface Plan {
 
 /**
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
- * servers, virtual servers before their addresses; the other way round for what goes. Rules are written once: early for the sake of what is
- * new, late where things only go, so that what guards an address stands as long as the address does. Rules that name a set of another type
- * go first of all, for the kernel destroys no set that is named. Neighbours of one tool are one part.
+ * servers, virtual servers before their addresses; the other way round for what goes. Rules are written early for the sake of what is new,
+ * as `meanwhile`, which has rules for what goes too; and late where things go, so that what guards an address stands as long as the address
+ * does. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
+ * one part.
  */
-export function planSync(desired: KernelState, observed: ObservedState, inputs: OwnershipInputs): Plan {
+export function planSync(
+  desired: KernelState,
+  observed: ObservedState,
+  inputs: OwnershipInputs,
+  meanwhile: WantedTables = desired.tables,
+): Plan {
   const own = ownership(observed, inputs);
-  const sets = diffIpsets(observed.sets, desired.sets, ownSetNames(desired.family));
+  const sets = diffIpsets(observed.sets, desired.sets, ownSets(desired.family));
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
-  const tables = diffIptables(applyTableChanges(observed.tables, unreferencing), desired.tables);
   const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete);
   const dummy = diffDummy(observed.dummy, desired.dummy, own.mayUnbind);
-  const rules: PlanPart = { tool: 'iptables', family: desired.family, changes: tables };
-  const nothingNew = sets.additions.length === 0 && dummy.additions.length === 0;
+  const nothingNew = sets.early.length === 0 && dummy.additions.length === 0;
+  const tables = applyTableChanges(observed.tables, unreferencing);
+  const early = nothingNew ? [] : diffIptables(tables, meanwhile);
+  const late = diffIptables(applyTableChanges(tables, early), desired.tables);
+  const rules = (changes: readonly TableChange[]): PlanPart => ({ tool: 'iptables', family: desired.family, changes });
   const parts: readonly PlanPart[] = [
-    { tool: 'iptables', family: desired.family, changes: unreferencing },
-    { tool: 'ipset', steps: sets.additions },
-    ...(nothingNew ? [] : [rules]),
+    rules(unreferencing),
+    { tool: 'ipset', steps: sets.early },
+    rules(early),
     { tool: 'ipvs', steps: ipvs.additions },
     { tool: 'address', steps: dummy.additions },
     { tool: 'address', steps: dummy.removals },
     { tool: 'ipvs', steps: ipvs.removals },
-    ...(nothingNew ? [rules] : []),
-    { tool: 'ipset', steps: sets.removals },
+    rules(late),
+    { tool: 'ipset', steps: sets.late },
   ];
   return {
     family: desired.family,
     parts: joinNeighbours(parts.filter(hasWork)),
     after: {
       family: desired.family,
-      sets: applyIpsetSteps(observed.sets, [...sets.additions, ...sets.removals]),
-      tables: applyTableChanges(observed.tables, [...unreferencing, ...tables]),
+      sets: applyIpsetSteps(observed.sets, [...sets.early, ...sets.late]),
+      tables: applyTableChanges(observed.tables, [...unreferencing, ...early, ...late]),
       ipvs: applyIpvsSteps(observed.ipvs, [...ipvs.additions, ...ipvs.removals]),
       dummy: applyDummySteps(observed.dummy, [...dummy.additions, ...dummy.removals]),
     },

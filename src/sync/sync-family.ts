@@ -1,6 +1,10 @@
 import { computeDesired, type Desired } from '../desired/compute-desired.ts';
+import { meanwhile } from '../desired/rule-inputs.ts';
+import { wantedTables } from '../desired/rules.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { udpFlowTargets } from '../desired/udp-flows.ts';
+import type { IpsetState } from '../kernel/ipset/state.ts';
+import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 import type { NodeView } from '../model/node-view.ts';
 import type { Family } from '../net/family.ts';
@@ -47,7 +51,8 @@ export async function syncFamily(
   const tracked = state.tracker.takePendingChanges();
   const desired = computeDesired(tracked, node, settings, state.desired);
   const ownership = { ...settings, ownAddresses: desired.node.ownAddresses, previous: state.desired?.kernel };
-  const { applied, ...programmed } = await program(desired.kernel, ownership, kernel);
+  const rulesMeanwhile = (sets: IpsetState) => wantedTables(meanwhile(desired.rules, state.desired?.rules, sets));
+  const { applied, ...programmed } = await program(desired.kernel, ownership, kernel, rulesMeanwhile);
   const before = state.flowsClearedFor;
   const flows = applied ? await clearStaleFlows(before, desired, kernel) : nothingCleared(before, undefined);
   const { flowsClearedFor, runs, ...cleared } = flows;
@@ -69,7 +74,12 @@ type Programmed = Pick<FamilyOutcome, 'error' | 'runs' | 'draining' | 'plan'> & 
 const ATTEMPTS = 3;
 
 /** Reads, plans and runs. What the kernel refuses is left out and the rest is done all the same; the refusal stays an error. */
-async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: KernelPort): Promise<Programmed> {
+async function program(
+  wanted: KernelState,
+  ownership: OwnershipInputs,
+  kernel: KernelPort,
+  rulesMeanwhile: (observed: IpsetState) => WantedTables,
+): Promise<Programmed> {
   let desired = wanted;
   let failed: { readonly plan: Plan; readonly error: SyncError; readonly by: 'ipvs' | 'address' } | undefined;
   let refused: readonly string[] = [];
@@ -81,7 +91,7 @@ async function program(wanted: KernelState, ownership: OwnershipInputs, kernel: 
       desired = remainder.kernel;
       refused = [...refused, ...remainder.refused];
     }
-    const plan = planSync(desired, observed.value, ownership);
+    const plan = planSync(desired, observed.value, ownership, rulesMeanwhile(observed.value.sets));
     const ran = await kernel.run(plan.parts.map(renderPlanPart));
     if (ran.ok) {
       kernel.settle(plan.after);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FAMILIES } from '../../net/family.ts';
-import { KUBE_PROXY_SETS, ownSetNames, SET_DEFINITIONS, setComment, setName } from './definitions.ts';
+import { KUBE_PROXY_SETS, ownSets, SET_DEFINITIONS, setComment, setName } from './definitions.ts';
 import { emptySets } from './state.ts';
 
 describe('kernel/ipset/definitions', () => {
@@ -40,11 +40,11 @@ describe('kernel/ipset/definitions', () => {
 
   it('knows every name that is ours in a family, and the one under which sets are exchanged', () => {
     for (const family of FAMILIES) {
-      const { sets, exchange } = ownSetNames(family);
+      const { names: sets, exchange } = ownSets(family);
       expect(sets).to.deep.equal(SET_DEFINITIONS.map(({ id }) => setName(id, family)));
       expect(sets).to.not.include(exchange);
     }
-    expect(FAMILIES.map((family) => ownSetNames(family).exchange)).to.deep.equal(['KUBE-EXCHANGE', 'KUBE-6-EXCHANGE']);
+    expect(FAMILIES.map((family) => ownSets(family).exchange)).to.deep.equal(['KUBE-EXCHANGE', 'KUBE-6-EXCHANGE']);
   });
 
   it('cuts names to what the kernel takes, and keeps them different', () => {

@@ -88,17 +88,33 @@ export function setName(id: SetId, family: Family): string {
   return `KUBE-${family === 'IPv6' ? '6-' : ''}${id}`.slice(0, NAME_LIMIT);
 }
 
-/** Names under which sets are ours in a family, whatever is wanted now. */
-export interface OwnSetNames {
-  readonly sets: readonly string[];
+/** Sets of ours in a family, by name, whatever is wanted now. */
+export interface OwnSets {
+  readonly names: readonly string[];
   /** A set that stands in for another one until the two are swapped; between passes it is not there. */
   readonly exchange: string;
+  /** Whose entries spare those of another set what its rule does, with that set: what is in both is not masqueraded. */
+  readonly exemptions: ReadonlyMap<string, string>;
+  /** Whose entries close what only entries of other sets open again. */
+  readonly closing: ReadonlySet<string>;
 }
 
-export function ownSetNames(family: Family): OwnSetNames {
-  const exchange = `KUBE-${family === 'IPv6' ? '6-' : ''}EXCHANGE`;
-  return { sets: SET_DEFINITIONS.map(({ id }) => setName(id, family)), exchange };
+export function ownSets(family: Family): OwnSets {
+  const name = (id: SetId) => setName(id, family);
+  return {
+    names: SET_DEFINITIONS.map(({ id }) => name(id)),
+    exchange: `KUBE-${family === 'IPv6' ? '6-' : ''}EXCHANGE`,
+    exemptions: new Map(EXEMPTIONS.map(([exempting, from]) => [name(exempting), name(from)])),
+    closing: new Set([name('LOAD-BALANCER-FW')]),
+  };
 }
+
+const EXEMPTIONS: readonly (readonly [SetId, SetId])[] = [
+  ['LOAD-BALANCER-LOCAL', 'LOAD-BALANCER'],
+  ['NODE-PORT-LOCAL-TCP', 'NODE-PORT-TCP'],
+  ['NODE-PORT-LOCAL-UDP', 'NODE-PORT-UDP'],
+  ['NODE-PORT-LOCAL-SCTP-HASH', 'NODE-PORT-SCTP-HASH'],
+];
 
 export function setComment(id: SetId): string {
   return SET_DEFINITIONS.find((definition) => definition.id === id)?.comment ?? '';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { anySets, setsWith } from '../../../test/builders/kernel-states.ts';
 import { MemoryIpsets } from '../../../test/kernel/memory-ipset.ts';
 import { FAMILIES } from '../../net/family.ts';
-import { KUBE_PROXY_SETS, ownSetNames } from './definitions.ts';
+import { KUBE_PROXY_SETS, ownSets } from './definitions.ts';
 import { applyIpsetSteps, diffIpsets } from './diff.ts';
 import { parseIpsetSave } from './parse.ts';
 import { renderIpsetState, renderIpsetSteps } from './render.ts';
@@ -17,16 +17,16 @@ describe('kernel/ipset/diff', () => {
           const kernel = new MemoryIpsets();
           let known: IpsetState = new Map();
           for (const wanted of states) {
-            const { additions, removals, rebuilt } = diffIpsets(known, wanted, ownSetNames(family));
-            known = applyIpsetSteps(known, [...additions, ...removals]);
+            const { early, late, rebuilt } = diffIpsets(known, wanted, ownSets(family));
+            known = applyIpsetSteps(known, [...early, ...late]);
             expect(rebuilt).to.deep.equal([]);
-            for (const steps of [additions, removals]) {
+            for (const steps of [early, late]) {
               expect(kernel.restore(renderIpsetSteps(steps))).to.deep.equal({ stderr: '', exitCode: 0 });
             }
             const read = parseIpsetSave(kernel.save()) ?? new Map();
             expect(renderIpsetState(read)).to.equal(renderIpsetState(wanted));
             expect(renderIpsetState(known)).to.equal(renderIpsetState(wanted));
-            expect(diffIpsets(read, wanted, ownSetNames(family))).to.deep.equal(NOTHING);
+            expect(diffIpsets(read, wanted, ownSets(family))).to.deep.equal(NOTHING);
           }
         }),
         { numRuns: 60 },
@@ -37,15 +37,15 @@ describe('kernel/ipset/diff', () => {
     const present = setsWith('IPv4', { 'CLUSTER-IP': ['172.20.1.1,tcp:80'] });
     const wanted = setsWith('IPv4', { 'CLUSTER-IP': ['172.20.1.2,tcp:80'], 'NODE-PORT-TCP': ['30080'] });
     const missing = new Map([...present].filter(([name]) => name !== 'KUBE-NODE-PORT-TCP' && name !== 'KUBE-IPVS-IPS'));
-    const { additions, removals } = diffIpsets(missing, wanted, OWN);
-    expect(renderIpsetSteps(additions)).to.equal(
+    const { early, late } = diffIpsets(missing, wanted, OWN);
+    expect(renderIpsetSteps(early)).to.equal(
       `create KUBE-NODE-PORT-TCP bitmap:port range 0-65535
 create KUBE-IPVS-IPS hash:ip family inet hashsize 1024 maxelem 65536
 add KUBE-CLUSTER-IP 172.20.1.2,6:80
 add KUBE-NODE-PORT-TCP 30080
 `,
     );
-    expect(renderIpsetSteps(removals)).to.equal('del KUBE-CLUSTER-IP 172.20.1.1,6:80\n');
+    expect(renderIpsetSteps(late)).to.equal('del KUBE-CLUSTER-IP 172.20.1.1,6:80\n');
   });
 
   it('leaves sets of others alone, also those of the other family', () => {
@@ -60,10 +60,10 @@ add KUBE-NODE-PORT-TCP 30080
     const wanted = setsWith('IPv4', { 'CLUSTER-IP': ['172.20.1.1,tcp:80'], 'IPVS-IPS': ['172.20.1.1'] });
     const present = new Map([...setsWith('IPv4'), ['KUBE-CLUSTER-IP', foreignSet('KUBE-CLUSTER-IP')] as const]);
     present.set('KUBE-IPVS-IPS', { ...setOf(wanted, 'KUBE-IPVS-IPS'), family: 'IPv6', entries: new Set() });
-    const { additions, removals, rebuilt } = diffIpsets(present, wanted, OWN);
+    const { early, late, rebuilt } = diffIpsets(present, wanted, OWN);
     expect(rebuilt).to.deep.equal(['KUBE-CLUSTER-IP', 'KUBE-IPVS-IPS']);
-    expect(removals).to.deep.equal([]);
-    expect(renderIpsetSteps(additions)).to.equal(
+    expect(late).to.deep.equal([]);
+    expect(renderIpsetSteps(early)).to.equal(
       `destroy KUBE-CLUSTER-IP
 create KUBE-CLUSTER-IP hash:ip,port family inet hashsize 1024 maxelem 65536
 destroy KUBE-IPVS-IPS
@@ -97,31 +97,31 @@ add KUBE-IPVS-IPS 172.20.1.1
       const name = `KUBE-${ranges}`;
       const present = new Map(setsWith('IPv4', { [ranges]: [one] }));
       present.set(name, { ...setOf(present, name), ...given });
-      const { additions, removals, rebuilt } = diffIpsets(present, wanted, OWN);
+      const { early, late, rebuilt } = diffIpsets(present, wanted, OWN);
       expect(rebuilt).to.deep.equal([]);
-      expect(renderIpsetSteps(additions)).to.equal(
+      expect(renderIpsetSteps(early)).to.equal(
         `create KUBE-EXCHANGE hash:ip,port,net family inet hashsize 1024 maxelem 65536
 ${adds}swap KUBE-LOAD-BALANCER-SOURCE-CIDR KUBE-EXCHANGE
 destroy KUBE-EXCHANGE
 `,
       );
       const kept = given.oddities?.includes('nomatch') ? '' : `del ${name} ${sixth(one)}\n`;
-      expect(renderIpsetSteps(removals)).to.equal(kept);
-      const after = applyIpsetSteps(present, [...additions, ...removals]);
+      expect(renderIpsetSteps(late)).to.equal(kept);
+      const after = applyIpsetSteps(present, [...early, ...late]);
       expect([...after].sort()).to.deep.equal([...wanted].sort());
     });
   }
 
   it('takes what an exchange left behind away first', () => {
     const present = new Map([...setsWith('IPv6'), ['KUBE-6-EXCHANGE', foreignSet('KUBE-6-EXCHANGE')] as const]);
-    const { additions } = diffIpsets(present, setsWith('IPv6'), ownSetNames('IPv6'));
-    expect(renderIpsetSteps(additions)).to.equal('destroy KUBE-6-EXCHANGE\n');
+    const { early } = diffIpsets(present, setsWith('IPv6'), ownSets('IPv6'));
+    expect(renderIpsetSteps(early)).to.equal('destroy KUBE-6-EXCHANGE\n');
   });
 
   it('destroys sets that are ours and not wanted any more', () => {
     const wanted = emptySets('IPv4', KUBE_PROXY_SETS);
-    const { additions, removals } = diffIpsets(setsWith('IPv4', { 'NODE-PORT-IP': ['192.168.0.10'] }), wanted, OWN);
-    expect([renderIpsetSteps(additions), renderIpsetSteps(removals)]).to.deep.equal([
+    const { early, late } = diffIpsets(setsWith('IPv4', { 'NODE-PORT-IP': ['192.168.0.10'] }), wanted, OWN);
+    expect([renderIpsetSteps(early), renderIpsetSteps(late)]).to.deep.equal([
       '',
       'destroy KUBE-CLUSTER-IP-NO-LOCAL\ndestroy KUBE-EXTERNAL-NO-LOCAL\ndestroy KUBE-NODE-PORT-IP\n',
     ]);
@@ -133,10 +133,10 @@ destroy KUBE-EXCHANGE
       setsWith('IPv4', { 'IPVS-IPS': Array.from({ length: count }, (_, index) => address(first + index)) });
     const room = (sets: IpsetState) => setOf(sets, name).maxEntries;
     const step = (present: IpsetState, wanted: IpsetState) => {
-      const { additions, removals } = diffIpsets(present, wanted, OWN);
+      const { early, late } = diffIpsets(present, wanted, OWN);
       return {
-        swaps: additions.some(({ kind }) => kind === 'swap-sets'),
-        after: applyIpsetSteps(present, [...additions, ...removals]),
+        swaps: early.some(({ kind }) => kind === 'swap-sets'),
+        after: applyIpsetSteps(present, [...early, ...late]),
       };
     };
 
@@ -152,13 +152,73 @@ destroy KUBE-EXCHANGE
     });
 
     it('shrinks only when there is plenty of room in the smaller one, so that it does not go to and fro', () => {
-      const large = applyIpsetSteps(new Map(), diffIpsets(new Map(), filled(65537), OWN).additions);
+      const large = applyIpsetSteps(new Map(), diffIpsets(new Map(), filled(65537), OWN).early);
       const still = step(large, filled(65000));
       expect([still.swaps, room(still.after)]).to.deep.equal([false, 131072]);
       const few = step(step(large, filled(100)).after, filled(100));
       expect([few.swaps, room(few.after)]).to.deep.equal([true, 65536]);
       expect(step(few.after, filled(100)).swaps).to.equal(false);
     });
+  });
+
+  const local = { 'LOAD-BALANCER': ['203.0.113.9,tcp:80'], 'LOAD-BALANCER-LOCAL': ['203.0.113.9,tcp:80'] };
+  const everywhere = { 'LOAD-BALANCER': ['203.0.113.9,tcp:80'] };
+  const policies: readonly (readonly [
+    string,
+    Readonly<Record<string, readonly string[]>>,
+    Readonly<Record<string, readonly string[]>>,
+    readonly string[],
+    readonly string[],
+  ])[] = [
+    [
+      'late where a frontend stays and gets policy Local',
+      everywhere,
+      local,
+      [],
+      ['add KUBE-LOAD-BALANCER-LOCAL 203.0.113.9,6:80'],
+    ],
+    [
+      'early where a frontend stays and loses policy Local',
+      local,
+      everywhere,
+      ['del KUBE-LOAD-BALANCER-LOCAL 203.0.113.9,6:80'],
+      [],
+    ],
+    [
+      'early where the frontend is new',
+      {},
+      local,
+      ['add KUBE-LOAD-BALANCER 203.0.113.9,6:80', 'add KUBE-LOAD-BALANCER-LOCAL 203.0.113.9,6:80'],
+      [],
+    ],
+    [
+      'late where the frontend goes',
+      local,
+      {},
+      [],
+      ['del KUBE-LOAD-BALANCER 203.0.113.9,6:80', 'del KUBE-LOAD-BALANCER-LOCAL 203.0.113.9,6:80'],
+    ],
+  ];
+  for (const [when, before, after, early, late] of policies) {
+    it(`exempts from masquerading ${when}, so that no server elsewhere answers to a client`, () => {
+      const diff = diffIpsets(setsWith('IPv4', before), setsWith('IPv4', after), OWN);
+      expect([diff.early, diff.late].map(renderIpsetSteps)).to.deep.equal([lines(early), lines(late)]);
+    });
+  }
+
+  it('closes to all sources after it has opened to some, and opens to all before it closes to some', () => {
+    const ranged = {
+      'LOAD-BALANCER-FW': ['203.0.113.9,tcp:80'],
+      'LOAD-BALANCER-SOURCE-CIDR': ['203.0.113.9,tcp:80,192.0.2.0/24'],
+    };
+    const [open, closed] = [setsWith('IPv4'), setsWith('IPv4', ranged)];
+    const [entry, range] = ['203.0.113.9,6:80', '203.0.113.9,6:80,192.0.2.0/24'];
+    expect(renderIpsetSteps(diffIpsets(open, closed, OWN).early)).to.equal(
+      lines([`add KUBE-LOAD-BALANCER-SOURCE-CIDR ${range}`, `add KUBE-LOAD-BALANCER-FW ${entry}`]),
+    );
+    expect(renderIpsetSteps(diffIpsets(closed, open, OWN).late)).to.equal(
+      lines([`del KUBE-LOAD-BALANCER-FW ${entry}`, `del KUBE-LOAD-BALANCER-SOURCE-CIDR ${range}`]),
+    );
   });
 
   it('does not change the state that it is given', () => {
@@ -171,8 +231,12 @@ destroy KUBE-EXCHANGE
   });
 });
 
-const OWN = ownSetNames('IPv4');
-const NOTHING = { additions: [], removals: [], rebuilt: [] };
+const OWN = ownSets('IPv4');
+const NOTHING = { early: [], late: [], rebuilt: [] };
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `${text}\n`).join('');
+}
 
 function address(index: number): string {
   return `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;

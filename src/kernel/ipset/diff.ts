@@ -1,4 +1,4 @@
-import type { OwnSetNames } from './definitions.ts';
+import type { OwnSets } from './definitions.ts';
 import { type IpSet, type IpsetState, type SetEntry, withEntries } from './state.ts';
 
 /** One change of the sets; each is one line of `ipset restore`. */
@@ -11,28 +11,39 @@ export type IpsetStep =
   | { readonly kind: 'destroy-set'; readonly name: string };
 
 export interface IpsetDiff {
-  readonly additions: readonly IpsetStep[];
-  readonly removals: readonly IpsetStep[];
-  /** Sets that stand with a type or family that cannot be swapped for ours: no rule may name them while `additions` run. */
+  /** Before servers and addresses change. */
+  readonly early: readonly IpsetStep[];
+  /** After servers and addresses have changed. */
+  readonly late: readonly IpsetStep[];
+  /** Sets that stand with a type or family that cannot be swapped for ours: no rule may name them while `early` runs. */
   readonly rebuilt: readonly string[];
 }
 
 /**
- * What leads from `observed` to `desired`. A set with other parameters is replaced: made and filled under another name, then swapped, so
- * that a packet meets the old one or the new one. Sets under own names that are not in `desired` are destroyed; all others are not looked at.
+ * What leads from `observed` to `desired`: additions early, deletions late. The other way round for entries that spare a frontend the
+ * masquerading and neither come nor go with it: while it has servers elsewhere it needs that. A set with other parameters is replaced: made
+ * and filled under another name, then swapped, so that a packet meets the old one or the new one. Sets under own names that are not in
+ * `desired` are destroyed; all others are not looked at.
  */
-export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSetNames): IpsetDiff {
+export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSets): IpsetDiff {
   const creates: IpsetStep[] = observed.has(own.exchange) ? [{ kind: 'destroy-set', name: own.exchange }] : [];
-  const additions: IpsetStep[] = [];
-  const removals: IpsetStep[] = [];
+  const early: IpsetStep[] = [];
+  const late: IpsetStep[] = [];
   const rebuilt: string[] = [];
   for (const [name, set] of desired) {
     const present = observed.get(name);
     if (present === set) continue;
     if (present && isSwappable(present, set)) {
       const kept = keptEntries(present);
-      additions.push(...(isReplaced(present, set) ? exchange(kept, set, own) : adds(kept, set)));
-      removals.push(...deletes(kept, set));
+      if (isReplaced(present, set)) {
+        early.push(...exchange(kept, set, own));
+        late.push(...deletes(kept, set));
+      } else {
+        const from = own.exemptions.get(name) ?? '';
+        const [isOld, stays] = [observed.get(from)?.entries, desired.get(from)?.entries];
+        for (const step of adds(kept, set)) (isOld?.has(step.entry) ? late : early).push(step);
+        for (const step of deletes(kept, set)) (stays?.has(step.entry) ? early : late).push(step);
+      }
       continue;
     }
     if (present) {
@@ -40,12 +51,19 @@ export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSe
       creates.push({ kind: 'destroy-set', name });
     }
     creates.push({ kind: 'create-set', set });
-    additions.push(...adds(NO_ENTRIES, set));
+    early.push(...adds(NO_ENTRIES, set));
   }
-  for (const name of own.sets) {
-    if (observed.has(name) && !desired.has(name)) removals.push({ kind: 'destroy-set', name });
+  for (const name of own.names) {
+    if (observed.has(name) && !desired.has(name)) late.push({ kind: 'destroy-set', name });
   }
-  return { additions: [...creates, ...additions], removals, rebuilt };
+  return { early: [...creates, ...closingAt('end', early, own)], late: closingAt('start', late, own), rebuilt };
+}
+
+/** What closes comes after all that opens again, and goes before it. */
+function closingAt(end: 'start' | 'end', steps: readonly IpsetStep[], { closing }: OwnSets): readonly IpsetStep[] {
+  const isClosing = (step: IpsetStep) => 'entry' in step && closing.has(step.set.name);
+  const [closes, others] = [steps.filter(isClosing), steps.filter((step) => !isClosing(step))];
+  return end === 'end' ? [...others, ...closes] : [...closes, ...others];
 }
 
 /** The state after the steps, provided the kernel accepts them all. */
@@ -124,7 +142,7 @@ function keptEntries(present: IpSet): ReadonlySet<SetEntry> {
 
 const NO_ENTRIES: ReadonlySet<SetEntry> = new Set();
 
-function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, own: OwnSetNames): readonly IpsetStep[] {
+function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, own: OwnSets): readonly IpsetStep[] {
   const full = withEntries({ ...wanted, name: own.exchange }, new Set([...wanted.entries, ...kept]));
   return [
     { kind: 'create-set', set: full },
@@ -134,14 +152,16 @@ function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, own: OwnSetNames):
   ];
 }
 
-function adds(present: ReadonlySet<SetEntry>, set: IpSet): readonly IpsetStep[] {
-  return [...set.entries].flatMap((entry): IpsetStep[] =>
+function adds(present: ReadonlySet<SetEntry>, set: IpSet): readonly EntryStep[] {
+  return [...set.entries].flatMap((entry): EntryStep[] =>
     present.has(entry) ? [] : [{ kind: 'add-entry', set, entry }],
   );
 }
 
-function deletes(present: ReadonlySet<SetEntry>, set: IpSet): readonly IpsetStep[] {
-  return [...present].flatMap((entry): IpsetStep[] =>
+type EntryStep = Extract<IpsetStep, { readonly entry: SetEntry }>;
+
+function deletes(present: ReadonlySet<SetEntry>, set: IpSet): readonly EntryStep[] {
+  return [...present].flatMap((entry): EntryStep[] =>
     set.entries.has(entry) ? [] : [{ kind: 'delete-entry', set, entry }],
   );
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyAddress, anyCidr, anyPort } from '../../../test/builders/net.ts';
 import { MemoryTables } from '../../../test/kernel/memory-tables.ts';
-import type { RuleInputs } from '../../desired/rule-parts.ts';
+import type { RuleInputs } from '../../desired/rule-inputs.ts';
 import { wantedTables } from '../../desired/rules.ts';
 import { FAMILIES, type Family } from '../../net/family.ts';
 import { PROTOCOLS } from '../../net/protocol.ts';
