@@ -91,6 +91,13 @@ describe('test/trace/half-way', () => {
       ],
     ],
     [
+      'takes the place of policy Cluster',
+      [
+        [local('Cluster'), endpoints],
+        [local('Local'), endpoints],
+      ],
+    ],
+    [
       'becomes policy Cluster',
       [
         [local('Local'), endpoints],
