@@ -65,7 +65,9 @@ describe('cluster-handler', () => {
   function begin(otherNodes: 'watched' | 'ignored'): void {
     const runner = { request: tell, start: () => tell('started') };
     const log = pino({}, { write: (line: string) => tell(`log: ${JSON.parse(line).msg}`) });
-    const handler = clusterHandler(proxierOn(memoryKernel({})), runner, log, 'node-a');
+    const { record } = proxierOn(memoryKernel({}));
+    const intake = { service: () => tell('service'), slice: () => tell('slice') };
+    const handler = clusterHandler({ record, intake, runner, log, nodeName: 'node-a' });
     watch = watchCluster({ transport, nodeName: 'node-a', otherNodes, handler, clock: systemClock, random: () => 0 });
     watch.start();
   }

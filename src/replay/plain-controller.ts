@@ -34,6 +34,7 @@ export class PlainController implements Controller {
   readonly #runner: BoundedFrequencyRunner;
   #waiting: Waiting[] = [];
   #isAsked = true;
+  #isRunning = false;
 
   constructor(options: PlainControllerOptions) {
     this.#options = options;
@@ -61,7 +62,7 @@ export class PlainController implements Controller {
   }
 
   isSettled(): boolean {
-    return !this.#isAsked;
+    return !this.#isAsked && !this.#isRunning;
   }
 
   stop(): Promise<void> {
@@ -73,7 +74,9 @@ export class PlainController implements Controller {
     const taken = this.#waiting;
     this.#waiting = [];
     this.#isAsked = false;
+    this.#isRunning = true;
     await clock.wait(this.tally.pass(services(), cost));
+    this.#isRunning = false;
     const nowMs = clock.nowMs();
     this.tally.ended(nowMs);
     for (const { level, atMs } of taken) this.tally.latencies.observe(level, nowMs - atMs);

@@ -34,7 +34,7 @@ export class ChangeIntake {
   }
 
   #take(recorded: Recorded): void {
-    if (recorded.kind !== 'material') return this.#metrics.drop(recorded.kind);
-    for (const change of recorded.changes) this.#queue.add(classify(change, this.#thresholds));
+    if (recorded.kind !== 'material') this.#metrics.drop(recorded.kind);
+    else for (const change of recorded.changes) this.#queue.add(classify(change, this.#thresholds));
   }
 }

@@ -3,13 +3,23 @@ import { ip } from '../../test/builders/net.ts';
 import { portSpec, service, slice, sliceEndpoint } from '../../test/builders/objects.ts';
 import { proxierOn } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import { SteppedClock } from '../../test/stepped-clock.ts';
+import { QueueMetrics } from '../queue/queue-metrics.ts';
+import { ServiceQueue } from '../queue/service-queue.ts';
+import { DEFAULT_QUEUE_SETTINGS } from '../queue/settings.ts';
+import { ChangeIntake } from './change-intake.ts';
 import { type PassLog, PassLoop } from './pass-loop.ts';
+import { PassMetrics } from './pass-metrics.ts';
 import type { Proxier } from './proxier.ts';
 
 describe('sync/pass-loop', () => {
   let kernel: MemoryKernel;
   let proxier: Proxier;
   let loop: PassLoop;
+  let clock: SteppedClock;
+  let queue: ServiceQueue;
+  let intake: ChangeIntake;
+  let metrics: PassMetrics;
   let told: (readonly [string, string, object])[];
   const cart = service();
   const endpoints = slice({ endpoints: [sliceEndpoint('10.180.0.1')] });
@@ -22,9 +32,13 @@ describe('sync/pass-loop', () => {
       told.push([level, message, fields]);
     };
     const log: PassLog = { info: record('info'), debug: record('debug'), warn: record('warn') };
-    loop = new PassLoop(proxier, log);
-    proxier.record.service(undefined, cart);
-    proxier.record.slice(undefined, endpoints);
+    clock = new SteppedClock();
+    metrics = new PassMetrics();
+    queue = new ServiceQueue({ clock, random: () => 0, settings: DEFAULT_QUEUE_SETTINGS });
+    intake = new ChangeIntake(proxier.record, queue, DEFAULT_QUEUE_SETTINGS.thresholds, new QueueMetrics());
+    loop = new PassLoop({ proxier, queue, metrics, log });
+    intake.service(undefined, cart);
+    intake.slice(undefined, endpoints);
   });
 
   const run = (...reasons: string[]) => loop.run(new Set(reasons));
@@ -44,6 +58,7 @@ describe('sync/pass-loop', () => {
       reasons: ['services', 'start'],
       ms: 0,
       services: 1,
+      critical: 1,
       'create-set': 40,
       'add-entry': 2,
       'iptables-nat': 1,
@@ -93,7 +108,7 @@ describe('sync/pass-loop', () => {
     kernel.missing.clear();
     await take();
     kernel.missing.add('ip');
-    proxier.record.service(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
+    intake.service(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
     await take();
     expect(delays).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 0, 1000]);
   });
@@ -126,7 +141,7 @@ describe('sync/pass-loop', () => {
   it('looks again in ten seconds while real servers drain, and is done after the last', async () => {
     await run('start');
     kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 1);
-    proxier.record.slice(endpoints, undefined);
+    intake.slice(endpoints, undefined);
     expect(await run('endpoints')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
     expect(await run('retry')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
     kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 0);
@@ -138,7 +153,7 @@ describe('sync/pass-loop', () => {
     const rival = service({ name: 'shop/rival' });
     const clash =
       'warn: Service shop/rival:http/TCP: TCP 172.20.1.1:80 is also claimed by shop/cart:http/TCP, which is served';
-    proxier.record.service(undefined, rival);
+    intake.service(undefined, rival);
     await run('start');
     expect(takeTold()).to.include(clash);
     kernel.missing.add('ip');
@@ -146,9 +161,9 @@ describe('sync/pass-loop', () => {
     kernel.missing.clear();
     await run('periodic');
     expect(takeTold()).to.not.include(clash);
-    proxier.record.service(rival, undefined);
+    intake.service(rival, undefined);
     await run('services');
-    proxier.record.service(undefined, rival);
+    intake.service(undefined, rival);
     await run('services');
     expect(takeTold().filter((line) => line === clash)).to.have.lengthOf(1);
   });
@@ -164,13 +179,13 @@ describe('sync/pass-loop', () => {
           : runTool(call);
     };
     spoil();
-    proxier.record.service(undefined, dns);
+    intake.service(undefined, dns);
     expect(await run('start')).to.deep.equal({ kind: 'done' });
     await run('services');
     expect(takeTold().filter((line) => line === left)).to.have.lengthOf(1);
     kernel.runTool = runTool;
     await run('services');
-    proxier.record.service(dns, undefined);
+    intake.service(dns, undefined);
     spoil();
     await run('services');
     expect(takeTold().filter((line) => line === left)).to.have.lengthOf(1);
@@ -185,5 +200,88 @@ describe('sync/pass-loop', () => {
       'warn: virtual server TCP 10.9.9.9:443 is not ours and is left alone',
       'warn: address 10.9.9.9 on kube-ipvs0 is not ours and is left alone',
     ]);
+  });
+
+  describe('with a Service that the kernel refuses', () => {
+    const odd = service({ name: 'shop/odd', addresses: ['172.20.1.9'] });
+    const oddEndpoints = slice({ name: 'shop/odd-1', service: 'shop/odd', endpoints: [sliceEndpoint('10.180.0.9')] });
+    const leftOut = 'warn: left out: real server 10.180.0.9:8080 of TCP 172.20.1.9:80; it will be tried again';
+    const bad = '-a -t 172.20.1.9:80 -r 10.180.0.9:8080 -m -w 1';
+
+    beforeEach(async () => {
+      await run('start');
+      kernel.ipvs.refuse('10.180.0.9:8080');
+      intake.service(undefined, odd);
+      intake.slice(undefined, oddEndpoints);
+      takeTold();
+    });
+
+    /** Runs what is due until then. */
+    async function runUntil(ms: number): Promise<void> {
+      while (queue.nextDueMs() <= ms) {
+        await clock.advance(Math.max(0, queue.nextDueMs() - clock.nowMs()));
+        await run('high');
+      }
+      await clock.advance(ms - clock.nowMs());
+    }
+
+    it('has passes succeed, tells of it once, and tries again on the delays of its kind', async () => {
+      expect(await run('critical')).to.deep.equal({ kind: 'done' });
+      expect(takeTold()).to.include(leftOut);
+      const tried: number[] = [];
+      const { runTool } = kernel;
+      kernel.runTool = async (call) => {
+        if (call.input?.includes('10.180.0.9:8080')) tried.push(clock.nowMs());
+        return runTool(call);
+      };
+      await runUntil(5_000);
+      expect(tried).to.deep.equal([50, 100, 150, 200, 250, 2_250, 4_250]);
+      expect(takeTold().filter((line) => line.startsWith('warn'))).to.deep.equal([
+        'warn: Service keeps failing and is left out of the passes of others',
+      ]);
+    });
+
+    it('programs others without trying it', async () => {
+      await run('critical');
+      kernel.calls.splice(0);
+      intake.service(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
+      expect(await run('critical')).to.deep.equal({ kind: 'done' });
+      expect(kernel.calls.some(({ input }) => input?.includes('10.180.0.9'))).to.equal(false);
+      expect(kernel.ipvs.save()).to.include('-A -t 172.20.1.2:80 -s rr');
+    });
+
+    it('leaves it out of full passes too once it is in quarantine, and lets a change of the Service itself through', async () => {
+      await runUntil(5_000);
+      expect(queue.isQuarantined('shop/odd')).to.equal(true);
+      kernel.ipvs.refuse();
+      await run('periodic');
+      expect(kernel.ipvs.save()).to.not.include(bad);
+      takeTold();
+      intake.service(odd, { ...odd, affinitySeconds: 60 });
+      await runUntil(clock.nowMs() + 200);
+      expect(kernel.ipvs.save()).to.include(bad);
+      expect(takeTold().at(-1)).to.equal('info: Service is programmed again');
+      expect(queue.isQuarantined('shop/odd')).to.equal(false);
+    });
+
+    it('does not blame it for what stops everything', async () => {
+      kernel.missing.add('ipset');
+      for (let n = 0; n < 5; n++) await runUntil(clock.nowMs() + 2_000);
+      expect(queue.quarantined()).to.deep.equal([]);
+    });
+  });
+
+  it('counts passes by what they were for', async () => {
+    await run('start');
+    await run('retry');
+    kernel.missing.add('ip');
+    await run('periodic');
+    expect(metrics.read()).to.deep.equal({
+      byKind: { full: 2, normal: 1 },
+      failed: 1,
+      byReason: { start: 1, retry: 1, periodic: 1 },
+      byLevel: { critical: 1, high: 0, normal: 0, low: 0, none: 2 },
+      services: 1,
+    });
   });
 });

@@ -4,7 +4,8 @@ import { portSpec, service, settings, slice, sliceEndpoint } from '../../test/bu
 import { proxierOn, takeCalls } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import type { ClusterNode } from '../model/node-view.ts';
-import type { Proxier } from './proxier.ts';
+import { describeRefused } from '../plan/refused.ts';
+import type { PassReport, Proxier } from './proxier.ts';
 
 /** Virtual servers come first: they are also read from a file, without a tool. */
 const EVERY_READ = ['ipvsadm', 'ipset', 'ip', 'iptables-save', 'ip6tables-save'];
@@ -95,10 +96,10 @@ describe('sync/proxier', () => {
   });
 
   it('says of each event whether a pass is needed', () => {
-    expect(proxier.record.service(cart, { ...cart, affinitySeconds: 60 })).to.equal(true);
-    expect(proxier.record.slice(endpoints, endpoints)).to.equal(false);
-    expect(proxier.record.slice(endpoints, oneEndpoint)).to.equal(true);
-    expect(proxierOn(kernel).record.service(undefined, service({ clusterIP: 'None' }))).to.equal(false);
+    expect(proxier.record.service(cart, { ...cart, affinitySeconds: 60 }).kind).to.equal('material');
+    expect(proxier.record.slice(endpoints, endpoints).kind).to.equal('immaterial');
+    expect(proxier.record.slice(endpoints, oneEndpoint).kind).to.equal('material');
+    expect(proxierOn(kernel).record.service(undefined, service({ clusterIP: 'None' })).kind).to.equal('not-ours');
     const node: ClusterNode = { name: 'node-a', zone: 'zone-a', podCIDRs: [], addresses: [] };
     expect(proxier.record.node(node)).to.equal(true);
     expect(proxier.record.node({ ...node })).to.equal(false);
@@ -319,22 +320,21 @@ describe('sync/proxier', () => {
       proxier.record.slice(endpoints, oneEndpoint);
       kernel.runTool = refusing(kernel, 'ipvsadm', 'Memory allocation problem\n');
       const report = await normal();
-      expect(report.errors).to.deep.equal([
-        {
-          during: 'programming ipvs',
-          message:
-            'ipvsadm failed with status 255: Memory allocation problem; left out: virtual server TCP 172.20.1.1:80',
-          refusedBy: 'ipvs',
-        },
+      expect(report.errors).to.deep.equal([]);
+      expect(report.refusals.map(({ message }) => message)).to.deep.equal([
+        'ipvsadm failed with status 255: Memory allocation problem',
       ]);
+      expect(leftOut(report)).to.deep.equal(['virtual server TCP 172.20.1.1:80']);
     });
 
     it('does everything else when the kernel refuses one real server, and names it', async () => {
       kernel.ipvs.refuse('10.180.0.1:8080');
       const report = await normal();
-      expect(report.errors.map(({ message }) => message)).to.deep.equal([
-        'ipvsadm failed with status 0: Invalid operation; left out: real server 10.180.0.1:8080 of TCP 172.20.1.1:80',
+      expect(report.errors).to.deep.equal([]);
+      expect(report.refusals.map(({ service: name, message }) => [name, message])).to.deep.equal([
+        ['shop/cart', 'ipvsadm failed with status 0: Invalid operation'],
       ]);
+      expect(leftOut(report)).to.deep.equal(['real server 10.180.0.1:8080 of TCP 172.20.1.1:80']);
       expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1')));
       expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.1', 'fd00:20::1']);
     });
@@ -343,9 +343,7 @@ describe('sync/proxier', () => {
       proxier.record.service(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
       kernel.ipvs.refuse('172.20.1.1:80');
       const report = await normal();
-      expect(report.errors.map(({ message }) => message.split('; left out: ')[1])).to.deep.equal([
-        'virtual server TCP 172.20.1.1:80',
-      ]);
+      expect(leftOut(report)).to.deep.equal(['virtual server TCP 172.20.1.1:80']);
       expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.2', 'fd00:20::1']);
     });
 
@@ -353,9 +351,7 @@ describe('sync/proxier', () => {
       proxier.record.service(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
       kernel.addresses.refuse('172.20.1.1/32');
       const report = await normal();
-      expect(report.errors.map(({ message }) => message.split('; left out: ')[1])).to.deep.equal([
-        'address 172.20.1.1',
-      ]);
+      expect(leftOut(report)).to.deep.equal(['address 172.20.1.1']);
       expect(kernel.addresses.addresses('kube-ipvs0').sort()).to.deep.equal(['172.20.1.2', 'fd00:20::1']);
       expect(ipvsLines()).to.include('-A -t 172.20.1.1:80 -s rr');
     });
@@ -364,8 +360,32 @@ describe('sync/proxier', () => {
       kernel.ipvs.refuse('10.180.0.1:8080');
       await normal();
       kernel.ipvs.refuse();
-      expect((await normal()).errors).to.deep.equal([]);
+      expect((await normal()).refusals).to.deep.equal([]);
       expect(ipvsLines()).to.deep.equal(programmed);
+    });
+
+    it('does not try what was refused for the sake of others, and keeps from nothing else', async () => {
+      kernel.ipvs.refuse('10.180.0.1:8080');
+      await normal();
+      takeCalls(kernel);
+      proxier.record.service(undefined, service({ name: 'shop/other', addresses: ['172.20.1.2'] }));
+      const report = await proxier.pass('normal', ['services'], (name) => name === 'shop/other');
+      expect([report.errors, report.refusals]).to.deep.equal([[], []]);
+      expect(takeCalls(kernel).writes).to.deep.equal(['ipset', 'ipvsadm', 'ip']);
+      expect(ipvsLines()).to.include('-A -t 172.20.1.2:80 -s rr');
+      expect(ipvsLines().join()).to.not.include('10.180.0.1:');
+    });
+
+    it('blames the Service whose address is refused, and forgets it when nobody wants it any more', async () => {
+      kernel.addresses.refuse('172.20.1.1/32');
+      const report = await normal();
+      expect(report.refusals.map(({ service: name }) => name)).to.deep.equal(['shop/cart']);
+      proxier.record.service(cart, undefined);
+      await proxier.pass('normal', ['services'], () => false);
+      kernel.addresses.refuse();
+      proxier.record.service(undefined, cart);
+      expect((await proxier.pass('normal', ['services'], () => false)).refusals).to.deep.equal([]);
+      expect(kernel.addresses.addresses('kube-ipvs0')).to.include('172.20.1.1');
     });
 
     it('changes nothing when the kernel cannot be read, and reads it anew in the next pass', async () => {
@@ -433,6 +453,10 @@ describe('sync/proxier', () => {
     });
   });
 });
+
+function leftOut({ refusals }: PassReport): readonly string[] {
+  return refusals.map(({ refused }) => describeRefused(refused));
+}
 
 /** The kernel's own answers, but for one tool that refuses whatever it is given to read. */
 function refusing(kernel: MemoryKernel, tool: string, stderr: string): MemoryKernel['runTool'] {

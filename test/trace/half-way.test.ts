@@ -163,8 +163,8 @@ async function watch(
   let before = decodeObjects([]);
   for (const sketches of steps) {
     const after = decodeObjects([...NODES, ...sketches.map((sketch) => sketch(FAMILY))]);
-    recordChanges(before.services, after.services, (old, now) => proxier.recordService(old, now));
-    recordChanges(before.slices, after.slices, (old, now) => proxier.recordSlice(old, now));
+    recordChanges(before.services, after.services, (old, now) => proxier.record.service(old, now));
+    recordChanges(before.slices, after.slices, (old, now) => proxier.record.slice(old, now));
     before = after;
     const { errors } = await proxier.pass('normal', ['test']);
     expect(errors).to.deep.equal([]);
