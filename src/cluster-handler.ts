@@ -1,24 +1,28 @@
 import type { Logger } from 'pino';
 import { type ClusterHandler, OTHER_NODES } from './kube/watch-cluster.ts';
 import { describeProblem } from './model/problem.ts';
+import type { OwnNode } from './own-node.ts';
 import type { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
-import type { ChangeIntake } from './sync/change-intake.ts';
 import type { ClusterRecord } from './sync/cluster-record.ts';
-
-/** Runs passes, from `start` on. */
-export type PassRunner = Pick<BoundedFrequencyRunner, 'request' | 'start'>;
 
 export interface ClusterHandlerParts {
   readonly record: Pick<ClusterRecord, 'node' | 'otherNode'>;
-  readonly intake: Pick<ChangeIntake, 'service' | 'slice'>;
-  readonly runner: PassRunner;
+  readonly intake: Pick<ClusterHandler, 'service' | 'slice'>;
+  readonly runner: Pick<BoundedFrequencyRunner, 'request'>;
+  readonly ownNode: Pick<OwnNode, 'seen' | 'listed'>;
   readonly log: Logger;
   readonly nodeName: string;
 }
 
 /** What follows from what happens in the cluster: it is recorded, changes of Services go into the queue, a pass is asked for because of Nodes, and people are told. */
-export function clusterHandler({ record, intake, runner, log, nodeName }: ClusterHandlerParts): ClusterHandler {
-  let nodeKnown = false;
+export function clusterHandler({
+  record,
+  intake,
+  runner,
+  ownNode,
+  log,
+  nodeName,
+}: ClusterHandlerParts): ClusterHandler {
   const request = (needed: boolean, reason: string) => {
     if (needed) runner.request(reason);
   };
@@ -27,8 +31,8 @@ export function clusterHandler({ record, intake, runner, log, nodeName }: Cluste
     slice: (previous, current) => intake.slice(previous, current),
     node: (_, current) => {
       if (!current) return log.warn({ node: nodeName }, 'own Node was deleted; what was known of it stays in force');
-      nodeKnown = true;
       request(record.node(current), 'node');
+      ownNode.seen(current);
     },
     otherNode: (previous, current) => request(record.otherNode(previous, current), OTHER_NODES),
     listed: (late) => {
@@ -37,10 +41,7 @@ export function clusterHandler({ record, intake, runner, log, nodeName }: Cluste
           { resources: late },
           'these are not waited for any longer; an address of another Node may be bound until they are listed',
         );
-      if (!nodeKnown)
-        log.warn({ node: nodeName }, 'own Node is not known to the API server; is --hostname-override needed?');
-      runner.request('start');
-      runner.start();
+      ownNode.listed();
     },
     problem: (problem) => log.warn(describeProblem(problem)),
     trouble: (resource, message, retryInMs) =>

@@ -1,16 +1,21 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { type Host, systemHost } from './apply/host.ts';
+import { AddressMonitor } from './apply/address-monitor.ts';
+import { countedHost } from './apply/counted-host.ts';
+import { type FollowingHost, type Host, systemHost } from './apply/host.ts';
 import { Kernel } from './apply/kernel.ts';
+import { adjustOomScore } from './apply/oom-score.ts';
 import { examineNode, type NodeAbilities, type NodeTroubles, prepareNode } from './apply/prepare-node.ts';
 import { probeScheduler } from './apply/probe-scheduler.ts';
 import type { RunArguments } from './cli/command-line.ts';
 import type { ExitCode } from './cli/exit-code.ts';
-import { readConfig } from './cli/read-config.ts';
+import { type ReadConfig, readEffectiveConfig } from './cli/read-config.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { clusterHandler } from './cluster-handler.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
 import { proxySettings } from './config/proxy-settings.ts';
+import { ConfigReload } from './config-reload.ts';
+import type { HealthCheck } from './desired/health-checks.ts';
 import { schedulerFlags } from './desired/scheduler-flags.ts';
 import type { ProxySettings } from './desired/settings.ts';
 import { dryRunCluster } from './dry-run.ts';
@@ -18,16 +23,27 @@ import { openTransport } from './kube/client.ts';
 import type { ApiTransport } from './kube/client-transport.ts';
 import { watchCluster } from './kube/watch-cluster.ts';
 import { type Result, succeed } from './model/result.ts';
-import { createLogger } from './observe/logger.ts';
+import { createLogger, verbositySetter } from './observe/logger.ts';
+import { Observers } from './observers.ts';
+import { OwnNode } from './own-node.ts';
+import { eventsInApi } from './pass-events.ts';
 import { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
 import { systemClock } from './queue/clock.ts';
 import { DueRequests } from './queue/due-requests.ts';
-import { QueueMetrics } from './queue/queue-metrics.ts';
 import { ServiceQueue } from './queue/service-queue.ts';
+import { Serving } from './serving.ts';
 import { ChangeIntake } from './sync/change-intake.ts';
+import { measuredKernel } from './sync/measured-kernel.ts';
 import { PassLoop } from './sync/pass-loop.ts';
-import { PassMetrics } from './sync/pass-metrics.ts';
 import { Proxier } from './sync/proxier.ts';
+
+/** What the daemon runs on. */
+export interface Surroundings {
+  readonly host: FollowingHost;
+  readonly openLog: typeof createLogger;
+}
+
+const THIS_MACHINE: Surroundings = { host: systemHost, openLog: createLogger };
 
 /** Runs on this machine until `stop` resolves, or until there is nothing more to do. */
 export async function runDaemon(
@@ -35,33 +51,55 @@ export async function runDaemon(
   version: string,
   terminal: Terminal,
   stop: Promise<string>,
+  { host, openLog }: Surroundings = THIS_MACHINE,
 ): Promise<ExitCode> {
-  const config = await readConfig(args.flags, terminal);
-  if (!config) return 2;
-  const log = createLogger(config.logging);
+  const read = await readEffectiveConfig(args.flags, terminal);
+  if (!read) return 2;
+  const { config } = read;
+  const log = openLog(config.logging);
+  const setVerbosity = verbositySetter(log);
   for (const notice of config.notices) log.warn(notice);
   if (config.ignoredFlags.length > 0) log.warn({ flags: config.ignoredFlags }, 'flags do not count beside a file');
-  const examined = await examineNode(systemHost);
+  const examined = await examineNode(host);
   if (!examined.ok) return giveUp(terminal, examined.error);
   let settings = proxySettings(config, examined.value.randomFully);
+  let schedulerWarning: string | undefined;
   if (args.mode !== 'dry-run') {
-    const prepared = await prepare(systemHost, examined.value, { config, settings, log });
+    const refused = await adjustOomScore(host, config.oomScoreAdj);
+    if (refused !== undefined) log.debug(refused);
+    const prepared = await prepare(host, examined.value, { config, settings, log });
     if (!prepared.ok) return giveUp(terminal, prepared.error);
     if (args.mode === 'init-only') return 0;
-    settings = prepared.value;
+    settings = prepared.value.settings;
+    schedulerWarning = prepared.value.schedulerWarning;
   }
+  const { families } = examined.value;
+  const observers = new Observers({ config, families, version, nowMs: systemClock.nowMs, wallMs: Date.now });
   const transport = openTransport({
     kubeconfig: config.clientConnection.kubeconfig ?? '',
     master: config.master ?? '',
     userAgent: `ipvs-proxier/${version}`,
+    otherServers: config.apiServers,
+    limits: config.clientConnection,
     clock: systemClock,
+    observe: observers.apiRequest,
   });
   if (!transport.ok) return giveUp(terminal, [`${transport.error.source}: ${transport.error.message}`]);
-  const parts = { config, abilities: examined.value, transport: transport.value, nodeName: nodeName(config) };
+  const parts = {
+    config,
+    read,
+    host,
+    abilities: examined.value,
+    transport: transport.value,
+    nodeName: nodeName(config),
+  };
   try {
     return args.mode === 'dry-run'
-      ? await dryRunCluster({ ...parts, host: systemHost, form: args.form, terminal })
-      : await serve({ ...parts, settings, log, version }, stop);
+      ? await dryRunCluster({ ...parts, form: args.form, terminal })
+      : await serve(
+          { ...parts, settings, schedulerWarning, log, version, flags: args.flags, observers, setVerbosity },
+          stop,
+        );
   } finally {
     transport.value.close();
   }
@@ -69,52 +107,139 @@ export async function runDaemon(
 
 interface ServeParts {
   readonly config: ProxyConfig;
+  readonly read: ReadConfig;
+  readonly host: FollowingHost;
   readonly abilities: NodeAbilities;
   readonly settings: ProxySettings;
+  /** Of a scheduler that the kernel lacks. */
+  readonly schedulerWarning: string | undefined;
   readonly transport: ApiTransport;
   readonly nodeName: string;
   readonly log: Logger;
   readonly version: string;
+  readonly flags: RunArguments['flags'];
+  readonly observers: Observers;
+  readonly setVerbosity: (verbosity: number) => void;
 }
 
-async function serve(
-  { config, abilities, settings, transport, nodeName, log, version }: ServeParts,
-  stop: Promise<string>,
-): Promise<ExitCode> {
-  const nowMs = () => systemClock.nowMs();
+async function serve(parts: ServeParts, stop: Promise<string>): Promise<ExitCode> {
+  const { config, abilities, settings, transport, nodeName, log, version, observers } = parts;
+  const { nowMs } = systemClock;
   const { families } = abilities;
-  const kernel = new Kernel(systemHost, families, nowMs);
+  const host = countedHost(parts.host, nowMs, (call) => observers.called(call));
+  const kernel = measuredKernel(new Kernel(host, families, nowMs), nowMs, observers.kubeProxy.flowsCleared);
   const proxier = new Proxier({ families, nodeName, settings, kernel, nowMs });
-  const queueMetrics = new QueueMetrics();
-  const runner = new BoundedFrequencyRunner({
+  const boundedRunner = new BoundedFrequencyRunner({
     clock: systemClock,
     minIntervalMs: config.minSyncPeriodMs,
     maxIntervalMs: config.syncPeriodMs,
-    run: (reasons) => passes.run(reasons),
+    run: (reasons) => {
+      observers.passStarted();
+      return passes.run(reasons);
+    },
   });
+  const runner = observers.runner(boundedRunner);
   const queue = new ServiceQueue({
     clock: systemClock,
     random: Math.random,
     settings: config.queue,
     listener: new DueRequests(systemClock, runner),
-    observer: queueMetrics,
+    observer: observers.queueObserver,
   });
-  const passes = new PassLoop({ proxier, queue, metrics: new PassMetrics(), log: log.child({ part: 'sync' }) });
   const { record } = proxier;
-  const intake = new ChangeIntake(record, queue, config.queue.thresholds, queueMetrics);
-  const handler = clusterHandler({ record, intake, runner, log: log.child({ part: 'kube' }), nodeName });
+  observers.attach({ record, queue });
+  const { events, stop: stopEvents } = eventsInApi({
+    transport,
+    clock: systemClock,
+    nodeName,
+    log: log.child({ part: 'kube' }),
+    serviceUid: (service) => watch.serviceUid(service),
+  });
+  const healthCheckFailed = (check: HealthCheck, message: string) => events.healthPortFailed(check, message);
+  const serving = new Serving({
+    ...parts,
+    healthCheckFailed,
+    families,
+    proxier,
+    host,
+    clock: systemClock,
+    wallMs: Date.now,
+  });
+  const metrics = {
+    ran: (...ran: Parameters<Observers['passed']>) => {
+      observers.passed(...ran);
+      events.passed(ran[0]);
+      void serving.passed(ran[0]);
+    },
+  };
+  const passes = new PassLoop({ proxier, queue: events.queue(queue), metrics, log: log.child({ part: 'sync' }) });
+  const intake = observers.intake(new ChangeIntake(record, queue, config.queue.thresholds, observers.queueMetrics));
+  const nodeMissing = Promise.withResolvers<string>();
+  const ownNode = new OwnNode({
+    clock: systemClock,
+    nodeName,
+    needsPodRanges: config.detectLocal.mode === 'NodeCIDR',
+    log,
+    ready: () => {
+      runner.request('start');
+      runner.start();
+    },
+    gaveUp: nodeMissing.resolve,
+  });
+  const addresses = followAddresses(parts.host, runner, log);
+  const reconfigured = Promise.withResolvers<string>();
+  const reload = new ConfigReload({ ...parts, clock: systemClock, restart: reconfigured.resolve });
+  const handler = observers.handler(
+    clusterHandler({ record, intake, runner, ownNode, log: log.child({ part: 'kube' }), nodeName }),
+  );
   const { otherNodes } = config;
-  const watch = watchCluster({ transport, nodeName, otherNodes, handler, clock: systemClock, random: Math.random });
+  const pace = { clock: systemClock, random: Math.random, resyncMs: config.configSyncPeriodMs };
+  const watch = watchCluster({ transport, nodeName, otherNodes, handler, ...pace });
   log.info(
     { version, node: nodeName, families, behaviour: settings.behaviour, scheduler: settings.scheduler },
     'started',
   );
+  const listening = await serving.start();
+  if (!listening.ok) {
+    log.error({ err: listening.error }, 'ending, as bindAddressHardFail is set');
+    await serving.stop();
+    return 1;
+  }
+  addresses.start();
+  reload.start();
   watch.start();
-  const why = await Promise.race([stop, runner.finished.then(() => 'the runner ended')]);
-  log.info({ why }, 'stopping; what is programmed stays');
+  events.started(version);
+  if (parts.schedulerWarning !== undefined) events.schedulerReplaced(parts.schedulerWarning);
+  const failed = nodeMissing.promise.then((why) => ({ why, exitCode: 1 as const }));
+  const done = Promise.race([stop, reconfigured.promise, boundedRunner.finished.then(() => 'the runner ended')]).then(
+    (why) => ({
+      why,
+      exitCode: 0 as const,
+    }),
+  );
+  const { why, exitCode } = await Promise.race([done, failed]);
+  log[exitCode === 0 ? 'info' : 'error']({ why }, 'stopping; what is programmed stays');
   queue.shutDown();
-  await withPatience(Promise.all([watch.stop(), runner.stop()]));
-  return 0;
+  stopEvents();
+  ownNode.stop();
+  await reload.stop();
+  await withPatience(Promise.all([watch.stop(), boundedRunner.stop(), addresses.stop(), serving.stop()]));
+  return exitCode;
+}
+
+/** Asks for a full pass when the node's own addresses change. */
+function followAddresses(
+  host: FollowingHost,
+  runner: Pick<BoundedFrequencyRunner, 'request'>,
+  log: Logger,
+): AddressMonitor {
+  return new AddressMonitor({
+    host,
+    clock: systemClock,
+    changed: () => runner.request('addresses'),
+    trouble: (err) => log.warn({ err }, 'changes of addresses are noticed in full passes only'),
+    recovered: () => log.info('changes of addresses are noticed at once again'),
+  });
 }
 
 /** A pass that runs when the process is told to end may finish within this time. */
@@ -139,9 +264,10 @@ async function prepare(
   host: Host,
   { kernelRelease }: NodeAbilities,
   { config, settings, log }: PrepareParts,
-): Promise<Result<ProxySettings, NodeTroubles>> {
-  const { strictARP: strictArp } = config.ipvs;
-  const prepared = await prepareNode(host, kernelRelease, { strictArp, timeouts: config.ipvs, sloppy: config });
+): Promise<Result<{ settings: ProxySettings; schedulerWarning: string | undefined }, NodeTroubles>> {
+  const { ipvs, conntrack } = config;
+  const wanted = { strictArp: ipvs.strictARP, timeouts: ipvs, sloppy: config, conntrack };
+  const prepared = await prepareNode(host, kernelRelease, wanted);
   if (!prepared.ok) return prepared;
   for (const warning of prepared.value.warnings) log.warn(warning);
   for (const { path, value } of prepared.value.written) log.info({ path, value }, 'kernel setting changed');
@@ -151,7 +277,7 @@ async function prepare(
   if (!probed.ok) return probed;
   const { chosen, warning } = probed.value;
   if (warning !== undefined) log.warn(warning);
-  return succeed({ ...settings, ...chosen });
+  return succeed({ settings: { ...settings, ...chosen }, schedulerWarning: warning });
 }
 
 function nodeName(config: ProxyConfig): string {

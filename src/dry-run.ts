@@ -1,4 +1,5 @@
 import type { Host } from './apply/host.ts';
+import { countCpus } from './apply/prepare-conntrack.ts';
 import type { NodeAbilities } from './apply/prepare-node.ts';
 import { describeReadError, readInterfaces } from './apply/read-kernel.ts';
 import type { ExitCode } from './cli/exit-code.ts';
@@ -6,6 +7,7 @@ import { formatDryRun, type OutputForm } from './cli/output.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
 import { proxySettings } from './config/proxy-settings.ts';
+import { wantedConntrack } from './kernel/sysctl/conntrack.ts';
 import { wantedSysctls } from './kernel/sysctl/wanted.ts';
 import type { ApiTransport } from './kube/client-transport.ts';
 import { watchCluster } from './kube/watch-cluster.ts';
@@ -45,7 +47,10 @@ export async function dryRunCluster(parts: DryRunParts): Promise<ExitCode> {
     : [{ object: `Node ${nodeName}`, field: '', message: 'is not known to the API server' }];
   const warnings = [...missing, ...problems, ...families.flatMap((family) => family.problems)];
   for (const warning of warnings) terminal.error(`warning: ${describeProblem(warning)}`);
-  const sysctls = wantedSysctls(abilities.kernelRelease, config.ipvs.strictARP, config);
+  const sysctls = [
+    ...wantedSysctls(abilities.kernelRelease, config.ipvs.strictARP, config),
+    ...wantedConntrack(config.conntrack, await countCpus(host)),
+  ];
   await terminal.output(formatDryRun({ families, sysctls, warnings }, form));
   return 0;
 }

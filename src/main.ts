@@ -3,6 +3,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { runCommandLine } from './cli/command-line.ts';
 import { render } from './cli/render.ts';
 import { processTerminal } from './cli/terminal.ts';
+import { writeConfig } from './cli/write-config.ts';
 
 const terminal = processTerminal();
 
@@ -23,6 +24,7 @@ process.exitCode = await runCommandLine(
   packageJson.version,
   {
     run: async (args) => (await import('./daemon.ts')).runDaemon(args, packageJson.version, terminal, stopSignal()),
+    writeConfig: (flags, path) => writeConfig(flags, path, terminal),
     render: (args) => render(args, terminal),
   },
   terminal,

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { execa } from 'execa';
 import { fail, type Result, succeed } from '../model/result.ts';
-import type { FileError, ToolCall, ToolError, ToolOutput } from './tool.ts';
+import type { FileError, Tool, ToolCall, ToolError, ToolOutput } from './tool.ts';
 
 /** The machine that is programmed: its tools and the files of its kernel. Tests put a kernel in memory, or a namespace, in its place. */
 export interface Host {
@@ -11,11 +11,32 @@ export interface Host {
   writeText(path: string, text: string): Promise<Result<void, FileError>>;
 }
 
+/** A machine that also runs tools which go on until they are stopped. */
+export interface FollowingHost extends Host {
+  /** Starts such a tool, and hands on each line that it prints, on whichever output. */
+  followTool(call: FollowCall, onLine: (line: string) => void): FollowedTool;
+}
+
+/** One start of a tool that goes on; no shell is ever involved. */
+export interface FollowCall {
+  readonly tool: Tool;
+  readonly args: readonly string[];
+}
+
+/** A tool that goes on. */
+export interface FollowedTool {
+  /** Settles when it has ended, with the reason unless it was stopped; never rejects. Status 0 is a reason too. */
+  readonly ended: Promise<ToolError | undefined>;
+  /** Kills it; harmless when it has ended. */
+  stop(): void;
+}
+
 /** This machine, in the network namespace of this process. */
-export const systemHost: Host = {
+export const systemHost: FollowingHost = {
   runTool: (call) => runProcess(call, []),
   readText: async (path) => fileResult(path, () => readFile(path, 'utf8')),
   writeText: async (path, text) => fileResult(path, () => writeFile(path, text)),
+  followTool: (call, onLine) => followProcess(call, [], onLine),
 };
 
 /**
@@ -44,6 +65,42 @@ export async function runProcess(call: ToolCall, prefix: readonly string[]): Pro
     return fail(refusal(call, ended.exitCode, stderr));
   }
   return succeed({ stdout, stderr });
+}
+
+/** Starts a tool that goes on, behind `prefix` if there is one. It is killed with this process. */
+export function followProcess(
+  { tool, args }: FollowCall,
+  prefix: readonly string[],
+  onLine: (line: string) => void,
+): FollowedTool {
+  const [file = tool, ...words] = [...prefix, tool, ...args];
+  const running = execa(file, words, { stdin: 'ignore', buffer: false, reject: false, env: { LC_ALL: 'C' } });
+  let stopped = false;
+  let last = '';
+  const hear = async (from: 'stdout' | 'stderr'): Promise<void> => {
+    try {
+      for await (const line of running.iterable({ from })) {
+        if (from === 'stderr') last = line;
+        onLine(line);
+      }
+    } catch {
+      // The output has failed or ended with the process; why, the process itself tells.
+    }
+  };
+  const ended = Promise.all([running, hear('stdout'), hear('stderr')]).then(([{ exitCode, signal, code }]) => {
+    if (stopped) return undefined;
+    if (exitCode === undefined && code === 'ENOENT') return { kind: 'tool-missing', tool } as const;
+    const stderr =
+      exitCode === undefined ? `ended by ${signal ?? code ?? 'an unknown fault'}` : last || 'it ended by itself';
+    return refusal({ tool, args, timeoutMs: 0 }, exitCode ?? -1, stderr);
+  });
+  return {
+    ended,
+    stop: () => {
+      stopped = true;
+      running.kill();
+    },
+  };
 }
 
 function refusal({ tool, input = '' }: ToolCall, exitCode: number, stderr: string): ToolError {

@@ -138,6 +138,15 @@ describe('apply/prepare-node', () => {
       strictArp: false,
       timeouts: asTheyAre,
       sloppy: { sloppyTCP: undefined, sloppySCTP: undefined },
+      conntrack: {
+        maxPerCore: 0,
+        min: 0,
+        tcpEstablishedTimeoutMs: 0,
+        tcpCloseWaitTimeoutMs: 0,
+        tcpBeLiberal: false,
+        udpTimeoutMs: 0,
+        udpStreamTimeoutMs: 0,
+      },
     };
     const prepare = ({ release = '6.1.0', ...given }: Partial<NodeSettings> & { readonly release?: string } = {}) =>
       prepareNode(host, release, { ...standard, ...given });
@@ -221,6 +230,30 @@ describe('apply/prepare-node', () => {
       ]);
     });
 
+    it('R110: starts where the kernel has IPVS built in and lists no module, without loading one', async () => {
+      host.files.set('/proc/modules', '');
+      expect(await prepare()).to.deep.include({ ok: true });
+      expect(commands()).to.deep.equal(['conntrack --version']);
+    });
+
+    it('R112: does not miss a module loader where the kernel answers', async () => {
+      host.missing.add('modprobe');
+      const prepared = await prepare();
+      expect(prepared.ok && prepared.value.warnings).to.deep.equal([]);
+    });
+
+    it('stops when connection tracking cannot be limited, and names that along with the rest', async () => {
+      host.writeText = async (path) => ({ ok: false, error: { kind: 'file-failed', path, code: 'EROFS' } });
+      const prepared = await prepare({ conntrack: { ...standard.conntrack, udpTimeoutMs: 30_000 } });
+      expect(!prepared.ok && prepared.error.map((line) => line.split(' ')[0])).to.deep.equal([
+        '/proc/sys/net/ipv4/vs/conntrack',
+        '/proc/sys/net/ipv4/vs/expire_nodest_conn',
+        '/proc/sys/net/ipv4/vs/expire_quiescent_template',
+        '/proc/sys/net/ipv4/ip_forward',
+        '/proc/sys/net/netfilter/nf_conntrack_udp_timeout',
+      ]);
+    });
+
     describe('of a kernel without IPVS', () => {
       let loaded: boolean;
 
@@ -249,11 +282,19 @@ describe('apply/prepare-node', () => {
         expect(await prepare()).to.deep.equal({
           ok: false,
           error: [
-            'modprobe failed with status 1: no',
-            'the kernel has no IPVS: module ip_vs is not loaded and could not be',
+            'the kernel has no IPVS: load the modules ip_vs, ip_vs_rr (and ip_vs_NAME of another scheduler) and nf_conntrack on the host; modprobe failed with status 1: no',
           ],
         });
         expect(settings()).to.deep.equal({});
+      });
+
+      it('R112: names the modules to load on the host in one message, where the kernel has no IPVS and the image no modprobe', async () => {
+        host.missing.add('modprobe');
+        const prepared = await prepare();
+        expect(!prepared.ok && prepared.error).to.have.lengthOf(1);
+        expect(!prepared.ok && prepared.error[0]).to.match(
+          /^the kernel has no IPVS: load the modules ip_vs, .* nf_conntrack on the host; modprobe is not installed/,
+        );
       });
     });
 

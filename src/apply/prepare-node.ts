@@ -1,10 +1,13 @@
+import type { ConntrackLimits } from '../kernel/sysctl/conntrack.ts';
 import type { SysctlSetting } from '../kernel/sysctl/state.ts';
 import { type SloppyConnections, wantedSysctls } from '../kernel/sysctl/wanted.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { FAMILIES, type Family } from '../net/family.ts';
 import { conntrackWarnings } from './conntrack.ts';
 import type { Host } from './host.ts';
-import { describeToolError, type FileError, type Tool, type ToolError, type ToolOutput } from './tool.ts';
+import { prepareConntrack } from './prepare-conntrack.ts';
+import { describeToolError, type Tool, type ToolError, type ToolOutput } from './tool.ts';
+import { writeSysctl } from './write-setting.ts';
 
 /** What the node can do. */
 export interface NodeAbilities {
@@ -21,6 +24,7 @@ export interface NodeSettings {
   readonly strictArp: boolean;
   readonly timeouts: IpvsTimeouts;
   readonly sloppy: SloppyConnections;
+  readonly conntrack: ConntrackLimits;
 }
 
 /** Idle times of connections; less than a second leaves one as it is. */
@@ -62,7 +66,8 @@ export async function examineNode(host: Host): Promise<Result<NodeAbilities, Nod
 
 /** What was done to the node before the first pass. */
 export interface NodePreparation {
-  readonly written: readonly SysctlSetting[];
+  /** Paths are below `/proc/sys/`, or whole. */
+  readonly written: readonly Pick<SysctlSetting, 'path' | 'value'>[];
   /** Things that went wrong and do not stand in the way. */
   readonly warnings: readonly string[];
 }
@@ -71,24 +76,28 @@ export interface NodePreparation {
 export async function prepareNode(
   host: Host,
   kernelRelease: string,
-  { strictArp, timeouts, sloppy }: NodeSettings,
+  { strictArp, timeouts, sloppy, conntrack }: NodeSettings,
 ): Promise<Result<NodePreparation, NodeTroubles>> {
   const warnings: string[] = [];
-  const written: SysctlSetting[] = [];
+  const written: NodePreparation['written'][number][] = [];
   const troubles: string[] = [];
   const present = await host.readText('/proc/net/ip_vs');
   if (!present.ok) {
     const loaded = await host.runTool({ tool: 'modprobe', args: ['-va', 'ip_vs'], timeoutMs: TIMEOUT_MS });
     if (!loaded.ok) warnings.push(describeToolError(loaded.error));
     const again = await host.readText('/proc/net/ip_vs');
-    if (!again.ok) return fail([...warnings, 'the kernel has no IPVS: module ip_vs is not loaded and could not be']);
+    if (!again.ok) return fail([`${NO_IPVS}${warnings.map((warning) => `; ${warning}`).join('')}`]);
   }
   for (const setting of wantedSysctls(kernelRelease, strictArp, sloppy)) {
-    const done = await writeSetting(host, setting);
-    if (done === 'written') written.push(setting);
+    const done = await writeSysctl(host, setting);
+    if (done === 'written') written.push({ path: setting.path, value: setting.value });
     else if (done !== 'as-wanted') (setting.need === 'required' ? troubles : warnings).push(done.message);
   }
-  if (troubles.length > 0) return fail(troubles);
+  const tracking = await prepareConntrack(host, conntrack);
+  if (!tracking.ok) troubles.push(...tracking.error);
+  if (troubles.length > 0 || !tracking.ok) return fail(troubles);
+  written.push(...tracking.value.written);
+  warnings.push(...tracking.value.warnings);
   const seconds = [timeouts.tcpTimeoutMs, timeouts.tcpFinTimeoutMs, timeouts.udpTimeoutMs].map(
     (ms) => `${Math.floor(ms / 1000)}`,
   );
@@ -101,6 +110,9 @@ export async function prepareNode(
 }
 
 const TIMEOUT_MS = 30_000;
+
+const NO_IPVS =
+  'the kernel has no IPVS: load the modules ip_vs, ip_vs_rr (and ip_vs_NAME of another scheduler) and nf_conntrack on the host';
 
 /** A tool that is there but does not like the question is good enough. */
 function isFatal(error: ToolError): boolean {
@@ -116,14 +128,3 @@ function judgeIpset(asked: Result<ToolOutput, ToolError>): readonly string[] {
 }
 
 const IPSET_NEEDED = '6.0 or later is needed';
-
-async function writeSetting(
-  host: Host,
-  { path, value }: SysctlSetting,
-): Promise<'written' | 'as-wanted' | { message: string }> {
-  const file = `/proc/sys/${path}`;
-  const current = await host.readText(file);
-  if (current.ok && current.value.trim() === value) return 'as-wanted';
-  const done: Result<void, FileError> = await host.writeText(file, value);
-  return done.ok ? 'written' : { message: `${file} could not be set to ${value}: ${done.error.code}` };
-}

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type RenderArguments, type RunArguments, runCommandLine } from './command-line.ts';
+import { type GivenFlags, type RenderArguments, type RunArguments, runCommandLine } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 
 describe('cli/command-line', () => {
@@ -8,12 +8,19 @@ describe('cli/command-line', () => {
     readonly output: string;
     readonly errors: readonly string[];
     readonly run?: RunArguments;
+    readonly written?: { readonly flags: GivenFlags; readonly path: string };
     readonly render?: RenderArguments;
   }
 
   /** Carries a command line out, each command ending with its own status. */
   async function carryOut(...words: readonly string[]): Promise<Outcome> {
-    const seen: { output: string; errors: string[]; run?: RunArguments; render?: RenderArguments } = {
+    const seen: {
+      output: string;
+      errors: string[];
+      run?: RunArguments;
+      written?: Outcome['written'] & {};
+      render?: RenderArguments;
+    } = {
       output: '',
       errors: [],
     };
@@ -24,6 +31,10 @@ describe('cli/command-line', () => {
         run: async (args) => {
           seen.run = args;
           return 1;
+        },
+        writeConfig: async (flags, path) => {
+          seen.written = { flags, path };
+          return 0;
         },
         render: async (args) => {
           seen.render = args;
@@ -66,6 +77,23 @@ describe('cli/command-line', () => {
     });
   }
 
+  const writes: readonly (readonly [readonly string[], GivenFlags])[] = [
+    [['--write-config-to=/tmp/x'], {}],
+    [['run', '--write-config-to', '/tmp/x', '--config=c.yaml'], { config: 'c.yaml' }],
+    [['--write-config-to=y', '--write-config-to=/tmp/x', '--masquerade-all'], { 'masquerade-all': 'true' }],
+  ];
+  for (const [words, flags] of writes) {
+    it(`writes the configuration and does nothing else for ${words.join(' ')}`, async () => {
+      const { written, run, errors, exitCode } = await carryOut(...words);
+      expect(written?.path).to.equal('/tmp/x');
+      expect(written?.flags).to.deep.include(flags);
+      expect([run, errors, exitCode]).to.deep.equal([undefined, [], 0]);
+    });
+  }
+
+  it('runs where the file to write to is empty', async () =>
+    expect((await carryOut('--write-config-to=')).run?.mode).to.equal('daemon'));
+
   const rendered: RenderArguments = {
     flags: {},
     files: ['a.yaml'],
@@ -104,7 +132,7 @@ describe('cli/command-line', () => {
     [['render'], 'Missing required argument: filename'],
     [['render', '-f'], 'Not enough arguments following: f'],
     [['--cleanup'], '--cleanup is not part of this version'],
-    [['--write-config-to=x'], '--write-config-to is not part of this version'],
+    [['render', '-f', 'a', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['render', '-f', 'a', '--dry-run'], 'dry-run'],
   ];
   for (const [words, message] of misused) {
@@ -129,7 +157,11 @@ describe('cli/command-line', () => {
   });
 
   it('lets what a command throws through, so that a bug is not taken for misuse', async () => {
-    const commands = { run: () => Promise.reject(new Error('a bug')), render: async () => 0 as const };
+    const commands = {
+      run: () => Promise.reject(new Error('a bug')),
+      writeConfig: async () => 0 as const,
+      render: async () => 0 as const,
+    };
     const silent = { output: async () => {}, error: () => {}, input: async () => '' };
     const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);
     expect(ended).to.equal('a bug');

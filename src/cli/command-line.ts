@@ -28,6 +28,8 @@ export interface RenderArguments {
 /** What the commands do once their arguments are understood. */
 export interface Commands {
   readonly run: (args: RunArguments) => Promise<ExitCode>;
+  /** Writes the configuration in force to a file. */
+  readonly writeConfig: (flags: GivenFlags, path: string) => Promise<ExitCode>;
   readonly render: (args: RenderArguments) => Promise<ExitCode>;
 }
 
@@ -50,7 +52,11 @@ export async function runCommandLine(
       ['run', '$0'],
       'the node daemon',
       (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN),
-      carryOut((given) => commands.run(runArguments(given))),
+      carryOut((given) => {
+        const args = runArguments(given);
+        const path = texts(given['write-config-to']).at(-1) ?? '';
+        return path === '' ? commands.run(args) : commands.writeConfig(args.flags, path);
+      }),
     )
     .command(
       'render',
@@ -108,7 +114,7 @@ function obeyable(given: GivenFlags): GivenFlags {
   return given;
 }
 
-const NOT_YET = ['cleanup', 'write-config-to'];
+const NOT_YET = ['cleanup'];
 
 function runArguments(given: GivenFlags): RunArguments {
   const [initOnly, dryRun] = [isOn(given, 'init-only'), isOn(given, 'dry-run')];
@@ -118,6 +124,9 @@ function runArguments(given: GivenFlags): RunArguments {
 }
 
 function renderArguments(given: GivenFlags): RenderArguments {
+  if (texts(given['write-config-to']).some(Boolean)) {
+    throw new UsageError('--write-config-to is not an option of this command');
+  }
   return {
     flags: configFlags(given),
     files: texts(given.filename),

@@ -1,32 +1,41 @@
 import { readFile } from 'node:fs/promises';
 import { formatConfigError } from '../config/config-error.ts';
-import { loadConfig } from '../config/load.ts';
+import { type EffectiveConfig, loadEffective } from '../config/load.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
+import type { ConfigFile } from '../config/read-documents.ts';
 import type { GivenFlags } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The configuration in force; `undefined` after everything that is wrong with it was printed, a line each. */
-export async function readConfig(flags: GivenFlags, terminal: Terminal): Promise<ProxyConfig | undefined> {
-  const { config: name } = flags;
-  if (typeof name === 'string' && name !== '') {
-    const text = await readText(name, terminal);
-    return text === undefined ? undefined : checked(loadConfig({ file: { name, text }, flags }), terminal);
-  }
-  return checked(loadConfig({ flags }), terminal);
+/** The configuration in force, and the file that it comes from, if any. */
+export interface ReadConfig extends EffectiveConfig {
+  readonly file: ConfigFile | undefined;
 }
 
-async function readText(name: string, terminal: Terminal): Promise<string | undefined> {
+/** The configuration in force; `undefined` after everything that is wrong with it was printed, a line each. */
+export async function readConfig(flags: GivenFlags, terminal: Terminal): Promise<ProxyConfig | undefined> {
+  return (await readEffectiveConfig(flags, terminal))?.config;
+}
+
+/** The same with the documents that would give it. */
+export async function readEffectiveConfig(flags: GivenFlags, terminal: Terminal): Promise<ReadConfig | undefined> {
+  const file = await readFileOf(flags, terminal);
+  if (file === 'unreadable') return undefined;
+  const loaded = loadEffective({ ...(file ? { file } : {}), flags });
+  if (loaded.ok) return { ...loaded.value, file };
+  for (const error of loaded.error) terminal.error(`error: ${formatConfigError(error)}`);
+  return undefined;
+}
+
+async function readFileOf(
+  { config: name }: GivenFlags,
+  terminal: Terminal,
+): Promise<ConfigFile | 'unreadable' | undefined> {
+  if (typeof name !== 'string' || name === '') return undefined;
   try {
-    return await readFile(name, 'utf8');
+    return { name, text: await readFile(name, 'utf8') };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     terminal.error(`error: ${name}: ${code === 'ENOENT' ? 'no such file' : `cannot be read: ${code ?? error}`}`);
-    return undefined;
+    return 'unreadable';
   }
-}
-
-function checked(loaded: ReturnType<typeof loadConfig>, terminal: Terminal): ProxyConfig | undefined {
-  if (loaded.ok) return loaded.value;
-  for (const error of loaded.error) terminal.error(`error: ${formatConfigError(error)}`);
-  return undefined;
 }

@@ -17,6 +17,7 @@ export const DEFAULTS = {
   sloppyTCP: undefined,
   sloppySCTP: undefined,
   otherNodes: 'watched',
+  apiServers: [],
   queue: DEFAULT_QUEUE_SETTINGS,
   featureGates: {},
   clientConnection: {

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import type { z } from 'zod';
 import { DEFAULTS } from './config-fixture.ts';
 import { formatDuration } from './duration.ts';
+import { DURATION_FIELDS } from './effective-documents.ts';
+import { effectOf } from './field-effects.ts';
 import { fieldNames } from './field-names.ts';
 import { FLAGS } from './flags.ts';
 import { loadConfig } from './load.ts';
@@ -29,6 +31,20 @@ describe('config/configuration-page', () => {
         const value = getField(defaults, field.split('.')) ?? derivedDefault(field);
         expect(byDefault, field).to.equal(value === undefined ? '–' : `\`${show(value, type)}\``);
       }
+    });
+
+    it(`tells what a change of each field of ${kind} comes to while the program runs`, () => {
+      for (const { field, change } of rows) {
+        const effect = effectOf(field);
+        expect(change, field).to.equal(effect === 'none' ? '–' : effect);
+      }
+    });
+
+    it(`names as durations of ${kind} those fields that are written as such`, () => {
+      const durations = rows.filter(({ type }) => type.startsWith('duration')).map(({ field }) => field);
+      const fields = fieldNames(schema);
+      const written = DURATION_FIELDS.filter((field) => fields.includes(field));
+      expect(durations.sort()).to.deep.equal([...written].sort());
     });
 
     it(`names the flags of ${kind}`, () => {
@@ -58,6 +74,7 @@ interface Row {
   readonly type: string;
   readonly byDefault: string;
   readonly flag: string;
+  readonly change: string;
 }
 
 /** The rows of the table under the heading. */
@@ -65,9 +82,9 @@ function rowsOf(heading: string): readonly Row[] {
   const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
   const lines = section.slice(0, section.indexOf('\n## ')).split('\n');
   return lines.flatMap((line) => {
-    const [, field, mark = '', type = '', byDefault = '', flag = ''] =
-      /^\| `([^`]+)`( \*)? \| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$/.exec(line) ?? [];
-    return field === undefined ? [] : [{ field, mark: mark.trim(), type, byDefault, flag }];
+    const [, field, mark = '', type = '', byDefault = '', flag = '', change = ''] =
+      /^\| `([^`]+)`( \*)? \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$/.exec(line) ?? [];
+    return field === undefined ? [] : [{ field, mark: mark.trim(), type, byDefault, flag, change }];
   });
 }
 

@@ -23,7 +23,7 @@ const WITHOUT_FLAG = [
   'winkernel.forwardHealthCheckVip',
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
-  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'otherNodes'],
+  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'otherNodes', 'apiServers'],
   ...fieldNames(queueSection, 'queue.'),
 ];
 

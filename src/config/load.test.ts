@@ -11,7 +11,7 @@ describe('config/load', () => {
 
   it('says so when a flag asks for another mode', () =>
     expect(fromFlags({ 'proxy-mode': 'iptables' }).notices).to.deep.equal([
-      'mode is "iptables"; this program runs ipvs anyway',
+      'mode is "iptables"; this program runs ipvs anyway; what kube-proxy made in that mode stays until "kube-proxy --cleanup"',
     ]));
 
   it('takes null for absent everywhere', () =>
@@ -73,7 +73,11 @@ queue: {batchSize: 0, pasBurst: 5, delays: {high: 1s}, retries: {update: {max: 1
         { 'ipvs-sync-period': '1m', 'ipvs-min-sync-period': '0' },
         { syncPeriodMs: 60_000, minSyncPeriodMs: 0 },
       ],
-      ['ignores the periods of iptables', { 'iptables-sync-period': '5s', 'iptables-min-sync-period': '10s' }, {}],
+      [
+        'ignores the periods of iptables',
+        { 'iptables-sync-period': '5s', 'iptables-min-sync-period': '10s' },
+        { notices: ['fields of other modes have no effect here: iptables.syncPeriod, iptables.minSyncPeriod'] },
+      ],
       [
         'reads lists, maps, numbers and booleans from text',
         {

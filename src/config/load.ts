@@ -4,6 +4,7 @@ import { parsePort } from '../net/port.ts';
 import { checkQueue } from './check-queue.ts';
 import { checkOwnTogether, checkTogether } from './check-together.ts';
 import type { ConfigError } from './config-error.ts';
+import { type EffectiveDocuments, effectiveDocuments } from './effective-documents.ts';
 import type { Flag } from './flag.ts';
 import { flagOfField, type GivenFlags, givenFlags, readFlag, withFlags } from './flag-values.ts';
 import { FLAGS } from './flags.ts';
@@ -29,7 +30,18 @@ export interface ConfigSources {
  *
  * Source: kubernetes/kubernetes cmd/kube-proxy/app/options.go
  */
-export function loadConfig({ file, flags }: ConfigSources): Result<ProxyConfig, readonly ConfigError[]> {
+export function loadConfig(sources: ConfigSources): Result<ProxyConfig, readonly ConfigError[]> {
+  const loaded = loadEffective(sources);
+  return loaded.ok ? succeed(loaded.value.config) : loaded;
+}
+
+/** A configuration, and the documents of a file that would give it. */
+export interface EffectiveConfig {
+  readonly config: ProxyConfig;
+  readonly documents: EffectiveDocuments;
+}
+
+export function loadEffective({ file, flags }: ConfigSources): Result<EffectiveConfig, readonly ConfigError[]> {
   const documents = file ? readDocuments(file) : NO_DOCUMENTS;
   if (!documents.ok) return documents;
   const counting = givenFlags(flags, file ? ['override', 'logging'] : ['override', 'logging', 'setting']);
@@ -57,19 +69,18 @@ export function loadConfig({ file, flags }: ConfigSources): Result<ProxyConfig, 
     ...ports.errors,
   ];
   if (errors.length > 0) return fail(errors);
-  return succeed(
-    resolveConfig(main.value, own.value, {
-      master: asText(flags.master),
-      healthzPort: ports.healthzPort,
-      metricsPort: ports.metricsPort,
-      ignoredFlags: file ? givenFlags(flags, ['setting']).map(({ name }) => name) : [],
-      notices: [
-        ...notices,
-        ...collectNotices({ ...main.value, mode: saidMode(main.value.mode, file, counting) }, counting),
-        ...weightsNotice(own.value, documents.value.own),
-      ],
-    }),
-  );
+  const config = resolveConfig(main.value, own.value, {
+    master: asText(flags.master),
+    healthzPort: ports.healthzPort,
+    metricsPort: ports.metricsPort,
+    ignoredFlags: file ? givenFlags(flags, ['setting']).map(({ name }) => name) : [],
+    notices: [
+      ...notices,
+      ...collectNotices({ ...main.value, mode: saidMode(main.value.mode, file, counting) }, counting),
+      ...weightsNotice(own.value),
+    ],
+  });
+  return succeed({ config, documents: effectiveDocuments(main.value, own.value, config) });
 }
 
 /** On a plain command line nobody expects the mode to be given. */

@@ -1,14 +1,22 @@
 import { expect } from 'chai';
 import { fromFile, fromFlags, OWN } from './config-fixture.ts';
 
+const ANYWAY = 'this program runs ipvs anyway; what kube-proxy made in that mode stays until "kube-proxy --cleanup"';
 const UNUSED_WEIGHTS = 'weights do not count, as weightPolicy is "uniform"; every endpoint has weight 1';
 
 describe('config/notices', () => {
   const cases: [text: string, notices: string[]][] = [
     ['mode: ipvs', []],
     ['mode: ""', ['mode is empty; this program runs ipvs anyway']],
-    ['mode: iptables', ['mode is "iptables"; this program runs ipvs anyway']],
-    ['mode: nftables', ['mode is "nftables"; this program runs ipvs anyway']],
+    ['mode: iptables', [`mode is "iptables"; ${ANYWAY}`]],
+    ['mode: nftables', [`mode is "nftables"; ${ANYWAY}`]],
+    [
+      'mode: ipvs\niptables: {syncPeriod: 5s, minSyncPeriod: 2s, masqueradeAll: true, localhostNodePorts: false}\nnftables: {masqueradeBit: 15}\nwinkernel: {enableDSR: true}\nwindowsRunAsService: true',
+      [
+        'fields of other modes have no effect here: iptables.localhostNodePorts, iptables.syncPeriod, iptables.minSyncPeriod, nftables.masqueradeBit, winkernel.enableDSR, windowsRunAsService',
+      ],
+    ],
+    ['mode: ipvs\niptables: {syncPeriod: 30s, minSyncPeriod: 0s}\nnftables: {masqueradeBit: 14}', []],
     [
       'mode: ipvs\nfeatureGates: {SupportIPVSProxyMode: true}',
       ['feature gate "SupportIPVSProxyMode" is not known and has no effect'],
@@ -25,7 +33,8 @@ describe('config/notices', () => {
     ],
     ['mode: ipvs\nconntrack: {max: null}', []],
     [`mode: ipvs\n${OWN}weights: {ready: 20}`, [UNUSED_WEIGHTS]],
-    [`mode: ipvs\n${OWN}weightPolicy: uniform\nweights: {}`, [UNUSED_WEIGHTS]],
+    [`mode: ipvs\n${OWN}weightPolicy: uniform\nweights: {notReady: 1}`, [UNUSED_WEIGHTS]],
+    [`mode: ipvs\n${OWN}weightPolicy: uniform\nweights: {ready: 10}`, []],
     [`mode: ipvs\n${OWN}weightPolicy: uniform\nweights: null`, []],
     [`mode: ipvs\n${OWN}weightPolicy: byCondition\nweights: {ready: 20}`, []],
   ];

@@ -21,6 +21,8 @@ export interface ProxyConfig {
   readonly sloppySCTP: boolean | undefined;
   /** Whether addresses of other Nodes are asked for, so that none of them is bound here; never under behaviour `kube-proxy`. */
   readonly otherNodes: 'watched' | 'ignored';
+  /** URLs of the same API server, used in turn when the one of the kubeconfig does not answer. */
+  readonly apiServers: readonly string[];
   /** How soon changes reach the kernel, and how often failed ones are tried again; never impossible for the queue. */
   readonly queue: QueueSettings;
   readonly featureGates: Readonly<Record<string, boolean>>;

@@ -18,6 +18,16 @@ describe('config/proxy-settings', () => {
     expect(settingsOf(`${OWN}weights: {ready: 100}`).weights).to.equal(undefined);
   });
 
+  for (const [given, address] of [
+    ['192.168.0.99', '192.168.0.99'],
+    ['fd00:168::99', 'fd00:168::99'],
+    ['0.0.0.0', undefined],
+    ['"::"', undefined],
+  ] as const) {
+    it(`takes ${address ?? 'no address'} for the node's where bindAddress is ${given}`, () =>
+      expect(settingsOf(`bindAddress: ${given}`).nodeAddress).to.equal(address));
+  }
+
   it('tells no flags from those of kube-proxy', () => {
     const { schedulerFlags } = settingsOf(`ipvs: {scheduler: mh}\n${OWN}schedulerFlags: []`);
     expect(schedulerFlags).to.deep.equal([]);

@@ -1,4 +1,5 @@
 import type { ProxySettings, DetectLocal as WantedDetectLocal } from '../desired/settings.ts';
+import { isUnspecified } from '../net/ip-address.ts';
 import type { ProxyConfig } from './proxy-config.ts';
 
 /** What the wanted kernel state depends on, out of the whole configuration. `randomFully`: this node's iptables knows the option. */
@@ -13,6 +14,7 @@ export function proxySettings(config: ProxyConfig, randomFully: boolean): ProxyS
     randomFully,
     detectLocal: detectLocal(config),
     nodePortAddresses: config.nodePortAddresses,
+    nodeAddress: isUnspecified(config.bindAddress) ? undefined : config.bindAddress,
     excludeCIDRs: config.ipvs.excludeCIDRs,
   };
 }

@@ -46,7 +46,7 @@ interface DocumentKind {
 }
 
 /** kube-proxy's YAML reader also takes YAML 1.1's words for booleans. */
-const YAML11_BOOL: ScalarTag = {
+export const YAML11_BOOL: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
   test: /^(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)$/,

@@ -31,6 +31,7 @@ export function resolveConfig(
     sloppyTCP: own.sloppyTCP,
     sloppySCTP: own.sloppySCTP,
     otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
+    apiServers: own.apiServers,
     queue: resolveQueue(own.queue),
     featureGates: file.featureGates,
     clientConnection: { ...file.clientConnection, kubeconfig: file.clientConnection.kubeconfig || undefined },

@@ -54,12 +54,23 @@ describe('config/schema', () => {
     ['a flush frequency in nanoseconds', 'logging: {flushFrequency: 5000000000}', {}],
     ['log settings', 'logging: {verbosity: 4, format: json}', { logging: { format: 'json', verbosity: 4 } }],
     ['log settings without effect', 'logging: {vmodule: [{filePattern: a, verbosity: 2}]}', {}],
-    ['nftables settings, whatever they are', 'nftables: {masqueradeBit: 99, syncPeriod: -5s}', {}],
-    ['Windows settings', 'winkernel: {enableDSR: true, sourceVip: x}\nwindowsRunAsService: true', {}],
+    [
+      'nftables settings, whatever they are',
+      'nftables: {masqueradeBit: 99, syncPeriod: -5s}',
+      withoutEffect('nftables.masqueradeBit, nftables.syncPeriod'),
+    ],
+    [
+      'Windows settings',
+      'winkernel: {enableDSR: true, sourceVip: x}\nwindowsRunAsService: true',
+      withoutEffect('winkernel.sourceVip, winkernel.enableDSR, windowsRunAsService'),
+    ],
     [
       'masquerading from the iptables section',
       'iptables: {masqueradeBit: 31, masqueradeAll: true, localhostNodePorts: false, syncPeriod: 1s, minSyncPeriod: 2s}',
-      { iptables: { masqueradeBit: 31, masqueradeAll: true } },
+      {
+        iptables: { masqueradeBit: 31, masqueradeAll: true },
+        ...withoutEffect('iptables.localhostNodePorts, iptables.syncPeriod, iptables.minSyncPeriod'),
+      },
     ],
     [
       'a client without a limit',
@@ -206,3 +217,8 @@ describe('config/schema', () => {
       ]));
   }
 });
+
+/** The notices of a file that sets these of other modes. */
+function withoutEffect(fields: string): object {
+  return { notices: [...DEFAULTS.notices, `fields of other modes have no effect here: ${fields}`] };
+}

@@ -136,6 +136,7 @@ export const ipvsProxierConfiguration = section({
   sloppyTCP: bool().optional(),
   sloppySCTP: bool().optional(),
   otherNodes: oneOf(['watched', 'ignored']).default('watched'),
+  apiServers: list(textLike('a URL such as "https://192.0.2.1:6443"', /^https?:\/\/[^\s/]+\/?$/)).default([]),
   queue: queueSection,
 });
 

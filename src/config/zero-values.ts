@@ -26,10 +26,11 @@ export const ZERO_MEANS_DEFAULT: readonly string[] = [
 /** A copy without those fields where they are zero. */
 export function withoutZeroValues(raw: RawConfig): RawConfig {
   return ZERO_MEANS_DEFAULT.map((field) => field.split('.'))
-    .filter((path) => isZero(getField(raw, path)))
+    .filter((path) => isZeroValue(getField(raw, path)))
     .reduce(withoutField, raw);
 }
 
-function isZero(value: unknown): boolean {
+/** As Go's decoding sees it: 0, a duration of 0, or empty text. */
+export function isZeroValue(value: unknown): boolean {
   return value === 0 || value === '' || (typeof value === 'string' && parseDuration(value) === 0);
 }

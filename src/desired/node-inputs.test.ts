@@ -125,6 +125,25 @@ describe('desired/node-inputs', () => {
     expect(asKubeProxy.primaryAddress).to.equal(undefined);
   });
 
+  for (const [family, given, other] of [
+    ['IPv4', '192.168.1.10', 'fd00:168::10'],
+    ['IPv6', 'fd00:168::99', '192.168.0.10'],
+  ] as const) {
+    it(`takes a given ${family} address for the main one of its family only, whatever the Node names`, () => {
+      for (const behaviour of ['documented', 'kube-proxy'] as const) {
+        const given4or6 = settings({ behaviour, nodeAddress: ip(given) });
+        expect(nodeInputs(node, family, given4or6).primaryAddress).to.equal(given);
+        const otherFamily = family === 'IPv4' ? 'IPv6' : 'IPv4';
+        expect(nodeInputs(node, otherFamily, given4or6).primaryAddress).to.equal(other);
+      }
+    });
+  }
+
+  it('serves node ports at a given address where `primary` asks for the main one', () => {
+    const given = settings({ nodeAddress: ip('192.168.1.10'), nodePortAddresses: ['primary'] });
+    expect(nodeInputs(node, 'IPv4', given).nodePortAddresses).to.deep.equal(['192.168.1.10']);
+  });
+
   it('stands where the Node says', () => {
     expect(nodeInputs(nodeView({ zone: 'zone-a' }), 'IPv4', settings()).place).to.deep.equal({
       name: 'node-a',

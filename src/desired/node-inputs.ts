@@ -14,7 +14,7 @@ export interface NodeInputs {
   readonly nodePortAddresses: readonly IpAddress[];
   /** Addresses of every interface but the dummy one; such an address is never bound a second time. */
   readonly ownAddresses: readonly IpAddress[];
-  /** The node's main address; decides whether source ranges take in the node itself. kube-proxy has none without one in the Node object. */
+  /** The node's main address, by `bindAddress` or by the Node object; decides whether source ranges take in the node itself. kube-proxy has none without one in the Node object. */
   readonly primaryAddress: IpAddress | undefined;
   /** Addresses that Services claim and other nodes have; empty under the behaviour of kube-proxy, which does not ask. */
   readonly otherNodeAddresses: ReadonlySet<IpAddress>;
@@ -34,7 +34,9 @@ export function nodeInputs(
   claimed: Iterable<IpAddress> = [],
 ): NodeInputs {
   const ownAddresses = interfaceAddresses(node, family, (name) => name !== DUMMY_INTERFACE).filter(isUsable);
-  const nodeAddress = node.addresses.find((address) => familyOf(address) === family);
+  const nodeAddress = [settings.nodeAddress ?? [], node.addresses]
+    .flat()
+    .find((address) => familyOf(address) === family);
   const primary = nodeAddress === undefined ? [] : [hostCidr(nodeAddress)];
   const served = settings.behaviour === 'documented' ? documentedNodePortAddresses : kubeProxyNodePortAddresses;
   const configured = settings.nodePortAddresses.flatMap((range) => (range === 'primary' ? primary : [range]));

@@ -1,4 +1,5 @@
 import type { Cidr } from '../net/cidr.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 
 /** `documented` follows the Kubernetes API where kube-proxy's ipvs mode departs from it; `kube-proxy` gives its exact result. */
 export type Behaviour = 'documented' | 'kube-proxy';
@@ -37,6 +38,8 @@ export interface ProxySettings {
   readonly detectLocal: DetectLocal;
   /** Where node ports are served; empty for every address. `primary` stands for the first address of each family that the Node object names. */
   readonly nodePortAddresses: readonly (Cidr | 'primary')[];
+  /** Counts as the node's address of its family, whatever the Node object says. */
+  readonly nodeAddress: IpAddress | undefined;
   /** Virtual servers with such an address are never deleted. */
   readonly excludeCIDRs: readonly Cidr[];
 }

@@ -10,6 +10,8 @@ export interface ConnectionSettings {
   readonly kubeconfig: string;
   /** URL that replaces the kubeconfig's server; `''` for none. */
   readonly master: string;
+  /** URLs of the same API server that are used when that one does not answer; the same credentials and authority hold for them. */
+  readonly otherServers?: readonly string[];
 }
 
 /** The settings do not lead to a server. */
@@ -25,6 +27,8 @@ export interface LoadedConfig {
   readonly config: KubeConfig;
   /** URL without a slash at the end. */
   readonly server: string;
+  /** Without a slash at the end, and with the same scheme. */
+  readonly otherServers: readonly string[];
   /** Changes when the kubeconfig's text does. */
   readonly text: string;
 }
@@ -33,20 +37,28 @@ export interface LoadedConfig {
  * Reads the kubeconfig; without one, and without `master`, the service account of the pod. `tokenFile`, which the client library does
  * not know, and servers without TLS work as with kubectl. Source: k8s.io/client-go tools/clientcmd BuildConfigFromFlags
  */
-export function loadKubeConfig({ kubeconfig, master }: ConnectionSettings): Result<LoadedConfig, KubeconfigError> {
+export function loadKubeConfig({
+  kubeconfig,
+  master,
+  otherServers = [],
+}: ConnectionSettings): Result<LoadedConfig, KubeconfigError> {
   const source = kubeconfig === '' ? 'in-cluster' : kubeconfig;
   try {
     const text = kubeconfig === '' ? '' : readFileSync(kubeconfig, 'utf8');
     const config = kubeconfig === '' ? configWithoutFile(master) : configFromText(text, dirname(resolve(kubeconfig)));
     const cluster = config?.getCurrentCluster();
     if (!config || !cluster) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
-    const server = serverUrl(master === '' ? cluster.server : master, cluster.caData ?? cluster.caFile);
+    const ca = cluster.caData ?? cluster.caFile;
+    const server = serverUrl(master === '' ? cluster.server : master, ca);
+    const others = otherServers.map((other) => serverUrl(other, ca));
+    const odd = others.find((other) => new URL(other).protocol !== new URL(server).protocol);
+    if (odd) return fail({ kind: 'kubeconfig-unusable', source, message: `${odd} has another scheme than ${server}` });
     // The library asks for skipTLSVerify where there is no TLS to verify.
     const skipTLSVerify = cluster.skipTLSVerify || server.startsWith('http:');
     config.clusters = config.clusters.map((each) =>
       each.name === cluster.name ? { ...each, server, skipTLSVerify } : each,
     );
-    return succeed({ config, server, text });
+    return succeed({ config, server, otherServers: others, text });
   } catch (error) {
     return fail({
       kind: 'kubeconfig-unusable',

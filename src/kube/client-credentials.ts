@@ -3,6 +3,7 @@ import { type AgentOptions, Agent as HttpsAgent, type RequestOptions } from 'nod
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../queue/clock.ts';
 import { type ConnectionSettings, type LoadedConfig, loadKubeConfig } from './client-config.ts';
+import { ServerChoice } from './client-servers.ts';
 
 /** What every request needs. */
 export interface Connection {
@@ -17,16 +18,18 @@ const maxAgeMs = 60_000;
 
 /**
  * Keeps one agent, whose connections all requests share, and the credentials: tokens, certificates and the kubeconfig itself are read
- * again once a minute, and after {@link expire}. A new agent is made only when the TLS material changed. What cannot be read keeps
- * its last state.
+ * again once a minute, and after {@link expire} and {@link unreachable}. A new agent is made only when the TLS material changed. What
+ * cannot be read keeps its last state.
  */
 export class Credentials {
   readonly #settings: ConnectionSettings;
   readonly #clock: Clock;
   #loaded: LoadedConfig;
+  readonly #servers: ServerChoice;
   #connection: Connection | undefined;
   #tls: AgentOptions | undefined;
-  #readAtMs = 0;
+  #protocol: string | undefined;
+  #readAtMs = Number.NEGATIVE_INFINITY;
   #rejected = false;
   #reading: Promise<Connection> | undefined;
 
@@ -34,26 +37,39 @@ export class Credentials {
     this.#settings = settings;
     this.#loaded = loaded;
     this.#clock = clock;
+    this.#servers = new ServerChoice(loaded.otherServers);
   }
 
-  /** The server's URL, known before any credentials are. */
+  /** URL of the server in use, known before any credentials are. */
   get server(): string {
-    return this.#loaded.server;
+    return this.#servers.current(this.#loaded.server);
   }
 
   /** Current credentials; rejects when they cannot be read and never could. */
   async connection(): Promise<Connection> {
     const fresh = this.#clock.nowMs() - this.#readAtMs < maxAgeMs && !this.#rejected;
-    if (this.#connection && fresh) return this.#connection;
+    if (this.#connection && fresh) return { ...this.#connection, server: this.server };
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
   }
 
-  /** Tells that the server did not accept the credentials, so that the next request reads them anew. */
+  /** Tells that the server did not accept the credentials, so that the next request gets new ones. */
   expire(): void {
     this.#rejected = true;
+  }
+
+  /** Reads files anew for the next request; what plugins handed out is kept. */
+  refresh(): void {
+    this.#readAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Tells that this server gives no answer, or none that counts: another one is used, and none of the connections kept open. */
+  unreachable(server: string): void {
+    this.#servers.failed(server);
+    if (this.#connection) closeFree(this.#connection.agent);
+    this.refresh();
   }
 
   /** Breaks all connections. */
@@ -66,12 +82,12 @@ export class Credentials {
       this.#reload();
       const options: RequestOptions & { auth?: string } = {};
       await this.#loaded.config.applyToHTTPSOptions(options);
-      const connection = { server: this.#loaded.server, agent: this.#agentFor(options), headers: headersOf(options) };
+      const connection = { server: this.server, agent: this.#agentFor(options), headers: headersOf(options) };
       this.#connection = connection;
       return connection;
     } catch (error) {
       if (this.#connection === undefined) throw error;
-      return this.#connection;
+      return { ...this.#connection, server: this.server };
     } finally {
       this.#readAtMs = this.#clock.nowMs();
       this.#rejected = false;
@@ -88,20 +104,24 @@ export class Credentials {
     const { ca, cert, key, passphrase, servername, rejectUnauthorized } = options;
     const tls = { ca, cert, key, passphrase, servername, rejectUnauthorized } as AgentOptions;
     const current = this.#connection;
-    if (current?.server === this.#loaded.server && isDeepStrictEqual(tls, this.#tls)) return current.agent;
+    const { protocol } = new URL(this.#loaded.server);
+    if (current?.agent && isDeepStrictEqual([protocol, tls], [this.#protocol, this.#tls])) return current.agent;
     this.#tls = tls;
+    this.#protocol = protocol;
     if (current) retire(current.agent);
     if (this.#loaded.config.getCurrentCluster()?.proxyUrl && options.agent instanceof HttpAgent) return options.agent;
     const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000 };
-    return this.#loaded.server.startsWith('https:')
-      ? new HttpsAgent({ ...tls, ...keepAlive })
-      : new HttpAgent(keepAlive);
+    return protocol === 'https:' ? new HttpsAgent({ ...tls, ...keepAlive }) : new HttpAgent(keepAlive);
   }
 }
 
 /** Requests under way end in peace; their connections are not used again. */
 function retire(agent: HttpAgent): void {
   agent.maxFreeSockets = 0;
+  closeFree(agent);
+}
+
+function closeFree(agent: HttpAgent): void {
   for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
 }
 

@@ -38,6 +38,12 @@ export function isStaleVersion(error: ApiError): boolean {
   return error.status === 410 || error.reason === 'Expired' || /too large resource version/i.test(error.message);
 }
 
+/** Whether it is about the server as a whole, so that other requests will fail too. */
+export function isServerFault(error: ApiError): boolean {
+  if (error.kind !== 'refused') return error.kind === 'unreachable';
+  return [401, 429].includes(error.status) || (error.status >= 500 && !isStaleVersion(error));
+}
+
 /** One line for a log. */
 export function describeApiError(error: ApiError): string {
   switch (error.kind) {

@@ -56,10 +56,12 @@ function start({ server, agent, headers }: Connection, request: ApiRequest): Cli
   const { method, path, query = {}, contentType = 'application/json', signal } = request;
   const search = new URLSearchParams(query).toString();
   const content = request.body === undefined ? {} : { 'Content-Type': contentType };
+  // What zips may hold a watch's events back until it has enough of them.
+  const encoding = query.watch === undefined ? { 'Accept-Encoding': 'gzip' } : {};
   const options = {
     method,
     agent,
-    headers: { Accept: 'application/json', 'Accept-Encoding': 'gzip', ...content, ...headers },
+    headers: { Accept: 'application/json', ...encoding, ...content, ...headers },
     ...(signal ? { signal } : {}),
   };
   const url = `${server}${path}${search === '' ? '' : `?${search}`}`;
@@ -83,7 +85,12 @@ function readText(body: Readable, done: (text: string) => void): void {
 }
 
 function errorOf(error: NodeJS.ErrnoException, { server }: Connection, { path, signal }: ApiRequest): ApiError {
-  if (signal?.aborted) return { kind: 'aborted' };
+  if (signal?.aborted && !isSilence(signal.reason)) return { kind: 'aborted' };
+  if (signal?.aborted) return { kind: 'unreachable', url: `${server}${path}`, message: 'the server fell silent' };
   const message = error.message === '' ? (error.code ?? error.name) : error.message;
   return { kind: 'unreachable', url: `${server}${path}`, message };
+}
+
+function isSilence(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }

@@ -17,6 +17,8 @@ export interface ApiRequest {
 
 /** Takes an answer in as it comes. What throws in here is a bug and is not caught. */
 export interface BodySink {
+  /** The request goes out now, after it may have waited for its turn. */
+  sending?(): void;
   /** The server agreed and its body begins. */
   opened?(): void;
   chunk(bytes: Buffer): void;
@@ -41,7 +43,7 @@ export async function callJson(
     chunks.push(bytes);
     progress();
   };
-  const sent = await transport.send(request, { opened: progress, chunk });
+  const sent = await transport.send(request, { sending: progress, opened: progress, chunk });
   if (!sent.ok) return sent;
   try {
     return succeed(chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString()));

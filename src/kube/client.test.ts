@@ -146,6 +146,23 @@ describe('kube/client', () => {
       expect(await call(transport)).to.equal('ok');
     });
 
+    it('are read again when the connection fails, and after a 403', async () => {
+      const transport = connectWith(api.kubeconfig());
+      expect(await call(transport)).to.equal('ok');
+      await api.renewCertificates();
+      api.cutWatches();
+      await api.stopAccepting();
+      await api.startAccepting();
+      expect(await call(transport)).to.equal('unreachable');
+      writeFileSync(file('kubeconfig'), api.kubeconfig());
+      expect(await call(transport)).to.equal('ok');
+      writeFileSync(file('kubeconfig'), api.kubeconfig({ token: 'newer' }));
+      api.fault({ effect: { kind: 'refuse', status: 403 } });
+      expect(await call(transport)).to.equal(403);
+      api.setToken('newer');
+      expect(await call(transport)).to.equal('ok');
+    });
+
     it('take over a new authority, and requests under way are not disturbed', async () => {
       const transport = connectWith(api.kubeconfig());
       const watch = callJson(transport, {
@@ -210,6 +227,85 @@ describe('kube/client', () => {
       expect(whole).to.have.nested.property('value.items').with.length(600);
       api.slowBodies(1001);
       expect(await callJson(transport, services)).to.deep.equal(whole);
+    });
+  });
+
+  describe('limits', () => {
+    const limited = (qps: number, burst: number): ApiTransport => {
+      writeFileSync(file('kubeconfig'), api.kubeconfig());
+      const settings = { kubeconfig: file('kubeconfig'), master: '', userAgent: '', clock };
+      const opened = openTransport({ ...settings, limits: { qps, burst } });
+      if (!opened.ok) throw new Error(opened.error.message);
+      open.push(opened.value);
+      return opened.value;
+    };
+
+    for (const [qps, burst, waits] of [
+      [2, 3, [500, 1000]],
+      [0, 0, []],
+      [-1, 1, []],
+    ] as const) {
+      it(`let ${burst} requests go at once and ${qps} a second after that`, async () => {
+        const transport = limited(qps, burst);
+        const calls = Array.from({ length: 5 }, () => call(transport));
+        expect(clock.pending()).to.deep.equal(waits);
+        await clock.advance(1000);
+        expect(await Promise.all(calls)).to.deep.equal(['ok', 'ok', 'ok', 'ok', 'ok']);
+      });
+    }
+
+    it('are those of client-go where none are given', async () => {
+      const transport = limited(0, 0);
+      const calls = Array.from({ length: 12 }, () => call(transport));
+      expect(clock.pending()).to.deep.equal([200, 400]);
+      await clock.advance(400);
+      await Promise.all(calls);
+    });
+
+    it('do not hold watches up, and waiting ends when the caller gives up', async () => {
+      const transport = limited(1, 1);
+      const controller = new AbortController();
+      expect(await call(transport)).to.equal('ok');
+      const waiting = callJson(transport, { ...services, signal: controller.signal });
+      const query = { watch: 'true', resourceVersion: '1' };
+      const watching = callJson(transport, { ...services, query, signal: controller.signal });
+      await api.watches.until('services', 1);
+      controller.abort();
+      expect([outcome(await waiting), outcome(await watching)]).to.deep.equal(['aborted', 'aborted']);
+      expect(api.requests.count('list', 'services')).to.equal(1);
+    });
+  });
+
+  describe('several servers', () => {
+    it('are used one after the other, from when on one gives no answer or stands before one that is gone', async () => {
+      const plain = { scheme: 'http', token: 'secret' } as const;
+      const [first, second] = await Promise.all([startApiServer(plain), startApiServer(plain)]);
+      writeFileSync(file('kubeconfig'), first.kubeconfig());
+      const otherServers = [second.url];
+      const settings = { kubeconfig: file('kubeconfig'), master: '', userAgent: '', clock, otherServers };
+      const opened = openTransport(settings);
+      if (!opened.ok) throw new Error(opened.error.message);
+      open.push(opened.value);
+      const served = () => [first, second].map(({ requests }) => requests.count('list', 'services'));
+      expect([await call(opened.value), served()]).to.deep.equal(['ok', [1, 0]]);
+      first.fault({ effect: { kind: 'refuse', status: 500 } });
+      expect([await call(opened.value), await call(opened.value), served()]).to.deep.equal([500, 'ok', [3, 0]]);
+      await first.stopAccepting();
+      expect([await call(opened.value), await call(opened.value)]).to.deep.equal(['unreachable', 'ok']);
+      expect(served()).to.deep.equal([3, 1]);
+      await first.startAccepting();
+      second.fault({ effect: { kind: 'refuse', status: 503 } });
+      expect([await call(opened.value), await call(opened.value), served()]).to.deep.equal([503, 'ok', [4, 2]]);
+      await Promise.all([first.stop(), second.stop()]);
+    });
+
+    it('must all be of one scheme', () => {
+      writeFileSync(file('kubeconfig'), api.kubeconfig());
+      const settings = { kubeconfig: file('kubeconfig'), master: '', userAgent: '', clock };
+      const opened = openTransport({ ...settings, otherServers: ['http://192.0.2.1'] });
+      expect(opened)
+        .to.have.nested.property('error.message')
+        .match(/192\.0\.2\.1 has another scheme than https:/);
     });
   });
 

@@ -99,4 +99,21 @@ describe('kube/decode-node', () => {
       ],
     });
   });
+
+  const LEAVING: readonly (readonly [string, object, unknown])[] = [
+    ['a deletion time', { metadata: { name: 'node-a', deletionTimestamp: '2026-01-01T00:00:00Z' } }, 'deletion'],
+    [
+      "the autoscaler's taint",
+      { spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'X' }] } },
+      'scale-down',
+    ],
+    ['another taint', { spec: { taints: [{ key: 'node.kubernetes.io/unreachable' }, 'junk'] } }, undefined],
+    ['a cordon', { spec: { unschedulable: true } }, undefined],
+  ];
+  for (const [name, fields, leaving] of LEAVING) {
+    it(`takes a Node with ${name} for one that ${leaving ? 'is about to go' : 'stays'}`, () => {
+      const { value, problems } = decodeNode({ metadata: { name: 'node-a' }, ...fields });
+      expect([value?.leaving, problems]).to.deep.equal([leaving, []]);
+    });
+  }
 });

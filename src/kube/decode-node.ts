@@ -4,6 +4,8 @@ import { parseCidr } from '../net/cidr.ts';
 import { type IpAddress, parseIpAddress } from '../net/ip-address.ts';
 import { complain, type Json, list, type Reader, readerFor, record, show, text } from './fields.ts';
 
+/** What the cluster autoscaler puts on a node before it takes the node away, with any value and effect. */
+const SCALE_DOWN_TAINT = 'ToBeDeletedByClusterAutoscaler';
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 /**
@@ -30,8 +32,14 @@ export function decodeNode(json: unknown): Decoded<ClusterNode> {
       return parseCidr(String(entry)) ?? complain(reader, `spec.podCIDRs[${index}]`, message) ?? [];
     }),
     addresses: readAddresses(reader, status),
+    ...readLeaving(metadata, list(reader, 'spec.taints', spec.taints ?? [])),
   };
   return { value: Object.freeze(value), problems: reader.problems };
+}
+
+function readLeaving(metadata: Json, taints: readonly unknown[]): Pick<ClusterNode, 'leaving'> {
+  if (text(metadata.deletionTimestamp)) return { leaving: 'deletion' };
+  return taints.some((taint) => record(taint).key === SCALE_DOWN_TAINT) ? { leaving: 'scale-down' } : {};
 }
 
 /** Cuts a Node that we do not run on down to its addresses. What is wrong with such a Node is no problem of this one. */

@@ -214,4 +214,27 @@ describe('kube/decode-slice', () => {
       problems: [],
     });
   });
+
+  const TRIGGER = 'endpoints.kubernetes.io/last-change-trigger-time';
+  const triggeredAt = (time: unknown) =>
+    decode({ metadata: { ...(object.metadata as object), annotations: { [TRIGGER]: time, other: 'x' } } });
+
+  for (const [text, ms] of [
+    ['2026-01-01T00:00:01Z', 1_767_225_601_000],
+    ['2026-01-01T01:00:01.250+01:00', 1_767_225_601_250],
+    ['2026-01-01T00:00:01.123456789Z', 1_767_225_601_123],
+  ] as const) {
+    it(`reads ${text} as the time of the change behind the slice`, () => {
+      const { value, problems } = triggeredAt(text);
+      expect([value, problems]).to.deep.equal([{ ...plain, changeTriggerMs: ms }, []]);
+    });
+  }
+
+  for (const text of ['yesterday', '2026-01-01', '2026-13-01T00:00:00Z', 5]) {
+    it(`complains of ${text} as a time of change and goes on without`, () => {
+      const { value, problems } = triggeredAt(text);
+      expect(value).to.deep.equal(plain);
+      expect(problems.map(({ field }) => field)).to.deep.equal([`metadata.annotations["${TRIGGER}"]`]);
+    });
+  }
 });

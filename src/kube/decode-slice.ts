@@ -13,9 +13,13 @@ import {
 } from '../net/ip-address.ts';
 import { parsePort } from '../net/port.ts';
 import { complain, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
+import { asTheyCome, type Intern } from './interner.ts';
 
 /** The label that ties a slice to its Service. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+
+/** When the change of a Pod or Service happened that the slice was last written for. */
+const CHANGE_TRIGGER_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /**
  * Cuts a discovery.k8s.io/v1 EndpointSlice down to what kernel state depends on. A port or endpoint that cannot be used is left out with
@@ -23,13 +27,13 @@ export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
  *
  * Source: kubernetes/kubernetes pkg/proxy/endpointslicecache.go
  */
-export function decodeEndpointSlice(json: unknown): Decoded<EndpointSlice> {
+export function decodeEndpointSlice(json: unknown, intern: Intern = asTheyCome): Decoded<EndpointSlice> {
   const reader = readerFor(json, 'EndpointSlice');
-  const slice = readSlice(reader, record(json));
+  const slice = readSlice(reader, record(json), intern);
   return slice ? { value: Object.freeze(slice), problems: reader.problems } : { problems: reader.problems };
 }
 
-function readSlice(reader: Reader, object: Json): EndpointSlice | undefined {
+function readSlice(reader: Reader, object: Json, intern: Intern): EndpointSlice | undefined {
   const metadata = record(object.metadata);
   const [namespace, name] = [text(metadata.namespace) ?? 'default', text(metadata.name)];
   if (!name) return complain(reader, 'metadata.name', 'is missing; the slice is left out');
@@ -42,22 +46,37 @@ function readSlice(reader: Reader, object: Json): EndpointSlice | undefined {
   if (!label) {
     return complain(reader, `metadata.labels["${SERVICE_NAME_LABEL}"]`, 'is missing; the slice is of no Service');
   }
-  const service = serviceName(namespace, label);
+  const service = intern(serviceName(namespace, label));
   const ports = list(reader, 'ports', object.ports);
   const endpoints = list(reader, 'endpoints', object.endpoints);
   return {
-    name: `${namespace}/${name}`,
+    name: intern(`${namespace}/${name}`),
     service,
     family: addressType,
     ports: ports.flatMap((port, index) => readPort(reader, `ports[${index}]`, record(port)) ?? []),
     endpoints: endpoints.flatMap((endpoint, index) => {
       const field = `endpoints[${index}]`;
-      const read = readEndpoint(reader, field, record(endpoint), addressType);
+      const read = readEndpoint(reader, field, record(endpoint), { family: addressType, intern });
       if (read && isLoopback(read.address)) warnOfLoopback(reader, field, service, read);
       return read ?? [];
     }),
+    ...readTrigger(reader, record(metadata.annotations)[CHANGE_TRIGGER_ANNOTATION]),
   };
 }
+
+function readTrigger(reader: Reader, given: unknown): Pick<EndpointSlice, 'changeTriggerMs'> {
+  if (given === undefined) return {};
+  const changeTriggerMs = typeof given === 'string' && RFC_3339.test(given) ? Date.parse(given) : Number.NaN;
+  if (!Number.isNaN(changeTriggerMs)) return { changeTriggerMs };
+  complain(
+    reader,
+    `metadata.annotations["${CHANGE_TRIGGER_ANNOTATION}"]`,
+    `${show(given)} is not a time; it is ignored`,
+  );
+  return {};
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)$/;
 
 function readPort(reader: Reader, field: string, entry: Json): SlicePort | undefined {
   const protocol = oneOf(reader, `${field}.protocol`, entry.protocol, ['TCP', 'UDP', 'SCTP'], 'the port is left out');
@@ -70,19 +89,31 @@ function readPort(reader: Reader, field: string, entry: Json): SlicePort | undef
   return protocol && { name: text(entry.name) ?? '', protocol, port };
 }
 
-function readEndpoint(reader: Reader, field: string, entry: Json, family: Family): SliceEndpoint | undefined {
+interface EndpointContext {
+  readonly family: Family;
+  readonly intern: Intern;
+}
+
+function readEndpoint(
+  reader: Reader,
+  field: string,
+  entry: Json,
+  { family, intern }: EndpointContext,
+): SliceEndpoint | undefined {
   const address = readAddress(reader, field, entry, family);
   if (address === undefined) return undefined;
   const conditions = record(entry.conditions);
   const hints = record(entry.hints);
+  const nodeName = text(entry.nodeName);
+  const names = (name: string, value: unknown) => readNames(reader, `${field}.hints.${name}`, value, intern);
   return {
-    address,
+    address: intern(address),
     ready: conditions.ready !== false,
     serving: conditions.serving !== false,
     terminating: conditions.terminating === true,
-    nodeName: text(entry.nodeName),
-    zoneHints: readNames(reader, `${field}.hints.forZones`, hints.forZones),
-    nodeHints: readNames(reader, `${field}.hints.forNodes`, hints.forNodes),
+    nodeName: nodeName && intern(nodeName),
+    zoneHints: names('forZones', hints.forZones),
+    nodeHints: names('forNodes', hints.forNodes),
   };
 }
 
@@ -113,8 +144,10 @@ function warnOfLoopback(reader: Reader, field: string, service: ServiceName, { a
   complain(reader, `${field}.addresses[0]`, message);
 }
 
-function readNames(reader: Reader, field: string, value: unknown): readonly string[] {
-  const names = list(reader, field, value).flatMap((entry) => text(record(entry).name) ?? []);
+function readNames(reader: Reader, field: string, value: unknown, intern: Intern): readonly string[] {
+  const names = list(reader, field, value)
+    .flatMap((entry) => text(record(entry).name) ?? [])
+    .map((name) => intern(name));
   return names.length === 0 ? NO_NAMES : names;
 }
 

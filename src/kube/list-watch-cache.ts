@@ -60,7 +60,10 @@ export class ObjectCache<T> {
     const same = known?.uid === uid ? known : undefined;
     if (known && !same) this.remove(key);
     this.#tap?.(same ? 'MODIFIED' : 'ADDED', raw);
-    if (same?.resourceVersion === resourceVersion) return this.#handler.repeated?.();
+    if (same?.resourceVersion === resourceVersion) {
+      this.#handler.repeated?.();
+      return;
+    }
     const previous = same?.value;
     this.#entries.set(key, { uid, resourceVersion, value: value ?? previous });
     for (const problem of problems) this.#handler.problem(problem);
@@ -75,10 +78,25 @@ export class ObjectCache<T> {
     if (known?.value !== undefined) this.#handler.changed(known.value, undefined);
   }
 
-  /** Makes a complete list the state: what it lacks is removed first, then each of its objects is put. */
-  replace(objects: ReadonlyMap<string, SeenObject<T>>): void {
-    for (const key of [...this.#entries.keys()].filter((known) => !objects.has(known))) this.remove(key);
+  /**
+   * Makes a complete list the state: what it lacks is removed first, in the last state that was known, then each of its objects is put.
+   * Gives the number of objects that it lacks.
+   */
+  replace(objects: ReadonlyMap<string, SeenObject<T>>): number {
+    const missing = [...this.#entries.keys()].filter((known) => !objects.has(known));
+    for (const key of missing) this.remove(key);
     for (const [key, object] of objects) this.put(key, object);
+    return missing.length;
+  }
+
+  /** Tells of every object once more, as a change from itself to itself. */
+  repeat(): void {
+    for (const { value } of this.#entries.values()) if (value !== undefined) this.#handler.changed(value, value);
+  }
+
+  /** `''` for an object that is not known. */
+  uid(key: string): string {
+    return this.#entries.get(key)?.uid ?? '';
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../queue/clock.ts';
 
 /** Gives a request up when nothing is heard for too long. */
 export interface SilenceGuard {
-  /** Aborted by silence, and when the outer signal is. */
+  /** Aborted by silence, for the reason `TimeoutError`, and when the outer signal is. */
   readonly signal: AbortSignal;
   /** Whether it was silence. */
   readonly fired: () => boolean;
@@ -20,7 +20,7 @@ export function guardSilence(clock: Clock, outer: AbortSignal, ms: number): Sile
   const arm = (delayMs: number) =>
     clock.after(delayMs, () => {
       fired = true;
-      stop();
+      controller.abort(new DOMException('the server fell silent', 'TimeoutError'));
     });
   let cancel = arm(ms);
   if (outer.aborted) stop();

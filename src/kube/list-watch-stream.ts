@@ -36,7 +36,7 @@ export async function followWatch(
   const guard = guardSilence(clock, signal, openMs);
   const startMs = clock.nowMs();
   const seen = { opening: false, bytes: false };
-  const lines = new EventLines(path, event);
+  const lines = new EventLines(path, query.resourceVersion ?? '', event);
   const unwanted = new AbortController();
   const sink = {
     opened: () => {
@@ -67,9 +67,12 @@ class EventLines {
   readonly #reader = new LineReader();
   readonly #path: string;
   readonly #event: WatchStream['event'];
+  /** Of the event before. */
+  #version: string;
 
-  constructor(path: string, event: WatchStream['event']) {
+  constructor(path: string, version: string, event: WatchStream['event']) {
     this.#path = path;
+    this.#version = version;
     this.#event = event;
   }
 
@@ -85,7 +88,12 @@ class EventLines {
     const parsed = parseWatchEvent(line);
     if (!parsed.ok) this.#fail(parsed.error);
     else if (parsed.value.kind === 'error') this.failure = readStatusError(parsed.value.status);
-    else this.#event(parsed.value);
+    else if (isOlder(versionOf(parsed.value), this.#version))
+      this.#fail('an event of the watch is older than what came before it');
+    else {
+      this.#version = versionOf(parsed.value);
+      this.#event(parsed.value);
+    }
   }
 
   #fail(message: string): void {
@@ -95,4 +103,14 @@ class EventLines {
 
 function unreachable(url: string, message: string): Result<never, ApiError> {
   return fail({ kind: 'unreachable', url, message });
+}
+
+function versionOf(event: Exclude<WatchEvent, { kind: 'error' }>): string {
+  return event.kind === 'bookmark' ? event.resourceVersion : event.object.resourceVersion;
+}
+
+/** Versions are whole numbers without leading zeros; of others nobody knows. Source: kubernetes/enhancements KEP-5504 */
+function isOlder(version: string, than: string): boolean {
+  if (![version, than].every((each) => /^\d+$/.test(each))) return false;
+  return version.length === than.length ? version < than : version.length < than.length;
 }

@@ -200,6 +200,34 @@ describe('kube/list-watch', () => {
     });
   });
 
+  describe('what it has done', () => {
+    it('is counted: lists, watches, new lists by their cause, deletions that were missed', async () => {
+      const watch = await watching(10, [object('a', 3), object('b', 4)]);
+      expect(listWatch.counts).to.deep.include({ lists: 1, watches: 1, missedDeletions: 0, lastHeardMs: 0 });
+      await clock.advance(5000);
+      watch.event('BOOKMARK', { metadata: { resourceVersion: '20' } });
+      expect(listWatch.counts.lastHeardMs).to.equal(5000);
+      watch.event('ERROR', expiredEvent);
+      await settle();
+      await clock.advance(400);
+      await (await transport.next()).answer(list(30, [object('b', 4)]));
+      (await transport.next()).open().text('no JSON\n');
+      await settle();
+      const { lists, watches, relists, missedDeletions } = listWatch.counts;
+      expect({ lists, watches, relists, missedDeletions }).to.deep.equal({
+        lists: 2,
+        watches: 2,
+        relists: { expired: 1, malformed: 1 },
+        missedDeletions: 1,
+      });
+    });
+
+    it('includes the uids of its objects', async () => {
+      await watching(10, [object('a', 3, '', 'uid-of-a')]);
+      expect(['shop/a', 'shop/b'].map((key) => listWatch.uid(key))).to.deep.equal(['uid-of-a', '']);
+    });
+  });
+
   describe('listing again', () => {
     const relisted = async () => {
       await settle();
@@ -244,6 +272,7 @@ describe('kube/list-watch', () => {
       ['an unknown type', '{"type":"MOVED","object":{}}'],
       ['no metadata', '{"type":"ADDED","object":{"metadata":{"name":"a"}}}'],
       ['a bookmark without a version', '{"type":"BOOKMARK","object":{}}'],
+      ['older than the list', '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}'],
     ]) {
       it(`ends the watch and lists at a line that is ${name}`, async () => {
         const watch = await watching();
@@ -295,6 +324,22 @@ describe('kube/list-watch', () => {
       expect(clock.pending()).to.deep.equal([7000]);
       expect(recorder.lines[0]).to.match(/again in 7000 ms$/);
     });
+  });
+
+  it('tells of everything once more, from itself to itself, after every resync period', async () => {
+    await listWatch.stop();
+    const resource = { name: 'x', path: '/x' };
+    const options = { transport, resource, decode: decodeThing, handler: recorder, clock, random: () => 0 };
+    listWatch = new ListWatch({ ...options, resyncMs: 60_000 });
+    await transport.next();
+    listWatch.start();
+    await (await transport.next()).answer(list(10, [object('a', 3, 'x')]));
+    recorder.take();
+    (await transport.next()).open();
+    await clock.advance(60_000);
+    expect(recorder.take()).to.deep.equal(['~ a: x → x']);
+    await clock.advance(60_000);
+    expect(recorder.take()).to.deep.equal(['~ a: x → x']);
   });
 
   describe('stopping', () => {

@@ -1,10 +1,13 @@
 import type { Decoded } from '../model/problem.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
-import type { Clock } from '../queue/clock.ts';
-import { type ApiError, isStaleVersion } from './client-errors.ts';
+import type { CancelTimer, Clock } from '../queue/clock.ts';
+import { sleep } from '../queue/sleep.ts';
+import { type ApiError, describeApiError, isServerFault, isStaleVersion } from './client-errors.ts';
 import { type ApiTransport, callJson } from './client-transport.ts';
 import { Backoff } from './list-watch-backoff.ts';
 import { type CacheHandler, ObjectCache, type RawTap } from './list-watch-cache.ts';
+import { type ListWatchCounts, NO_COUNTS, type RelistReason } from './list-watch-counts.ts';
+import { RetryPace } from './list-watch-pace.ts';
 import { readPages } from './list-watch-pages.ts';
 import { guardSilence } from './list-watch-silence.ts';
 import { followWatch } from './list-watch-stream.ts';
@@ -24,7 +27,7 @@ export interface WatchedResource {
 export interface ListWatchHandler<T> extends CacheHandler<T> {
   /** Called once, when the first complete list was passed on, an empty one too. */
   listed(): void;
-  /** Requests began to fail, or fail in another way; the next attempt is in `retryInMs`. Not repeated while it stays so. */
+  /** Requests began to fail, or fail in a way that was not told of since; the next attempt is in `retryInMs`. */
   trouble(error: ApiError, retryInMs: number): void;
   /** Requests succeed again after {@link trouble}. */
   recovered(): void;
@@ -40,6 +43,10 @@ export interface ListWatchOptions<T> {
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   readonly random: () => number;
+  /** Shared by all that ask the same server; absent: this one is alone. */
+  readonly pace?: RetryPace;
+  /** How often the handler is told of every object once more; absent: never. */
+  readonly resyncMs?: number | undefined;
 }
 
 /** How long the server may be silent while it answers a list. */
@@ -54,19 +61,23 @@ export class ListWatch<T> {
   readonly #options: ListWatchOptions<T>;
   readonly #cache: ObjectCache<T>;
   readonly #backoff: Backoff;
+  readonly #pace: RetryPace;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   /** Version to watch from; undefined: list first. */
   #version: string | undefined;
   #listVersion: '0' | '' = '0';
   #listed = false;
-  /** What was last told of; undefined while all is well. */
-  #trouble: string | undefined;
+  #counts = NO_COUNTS;
+  #cancelResync: CancelTimer = () => {};
+  /** What was told of since requests began to fail; empty while all is well. */
+  readonly #troubles = new Set<string>();
 
   constructor(options: ListWatchOptions<T>) {
     this.#options = options;
     this.#cache = new ObjectCache(options.decode, options.handler, options.tap);
     this.#backoff = new Backoff(options.clock, options.random);
+    this.#pace = options.pace ?? new RetryPace(options.clock);
   }
 
   /** Begins; harmless when repeated. */
@@ -77,7 +88,22 @@ export class ListWatch<T> {
   /** Ends for good; resolves when the last request is over. The handler is not called any more. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#cancelResync();
     await this.#running;
+  }
+
+  get name(): string {
+    return this.#options.resource.name;
+  }
+
+  /** What was done so far; a snapshot. */
+  get counts(): ListWatchCounts {
+    return this.#counts;
+  }
+
+  /** The uid of the object, `namespace/name`; `''` when it is not known. */
+  uid(key: string): string {
+    return this.#cache.uid(key);
   }
 
   async #run(): Promise<void> {
@@ -93,11 +119,14 @@ export class ListWatch<T> {
     if (!list.ok) return list;
     if (this.#stopping.signal.aborted) return succeed(undefined);
     this.#recover();
-    this.#cache.replace(list.value.objects);
+    const missed = this.#cache.replace(list.value.objects);
+    this.#count(({ lists, missedDeletions }) => ({ lists: lists + 1, missedDeletions: missedDeletions + missed }));
     this.#version = list.value.resourceVersion;
     this.#listVersion = '';
-    if (!this.#listed) this.#options.handler.listed();
+    if (this.#listed) return succeed(undefined);
     this.#listed = true;
+    this.#options.handler.listed();
+    this.#armResync();
     return succeed(undefined);
   }
 
@@ -125,12 +154,16 @@ export class ListWatch<T> {
       path: resource.path,
       query: { ...selectors(resource), ...position },
       signal: this.#stopping.signal,
-      opened: () => this.#recover(),
+      opened: () => {
+        this.#count(({ watches }) => ({ watches: watches + 1 }));
+        this.#recover();
+      },
       event: (event) => this.#take(event),
     });
   }
 
   #take(event: Exclude<WatchEvent, { kind: 'error' }>): void {
+    this.#count(() => ({}));
     switch (event.kind) {
       case 'present':
         this.#cache.put(event.object.key, this.#cache.read(event.object));
@@ -150,40 +183,56 @@ export class ListWatch<T> {
     const stale = isStaleVersion(error);
     const wasWatching = this.#version !== undefined;
     if (stale || error.kind === 'malformed') {
-      this.#version = undefined;
-      this.#listVersion = '';
+      this.#relist(stale ? 'expired' : 'malformed');
     }
-    const delayMs = this.#backoff.next(error.kind === 'refused' ? error.retryAfterMs : 0);
+    const leastMs = error.kind === 'refused' ? (error.retryAfterMs ?? 0) : 0;
+    const delayMs = this.#backoff.next(leastMs);
     if (!(stale && wasWatching)) this.#report(error, delayMs);
-    await sleep(this.#options.clock, delayMs, this.#stopping.signal);
+    const { signal } = this.#stopping;
+    await (isServerFault(error)
+      ? this.#pace.wait(delayMs, leastMs, signal)
+      : sleep(this.#options.clock, delayMs, signal));
+  }
+
+  #relist(reason: RelistReason): void {
+    this.#version = undefined;
+    this.#listVersion = '';
+    this.#counts = {
+      ...this.#counts,
+      relists: { ...this.#counts.relists, [reason]: this.#counts.relists[reason] + 1 },
+    };
+  }
+
+  /** Counts something that the server has said. */
+  #count(more: (counts: ListWatchCounts) => Partial<ListWatchCounts>): void {
+    this.#counts = { ...this.#counts, ...more(this.#counts), lastHeardMs: this.#options.clock.nowMs() };
+  }
+
+  #armResync(): void {
+    const { resyncMs, clock } = this.#options;
+    if (resyncMs === undefined || this.#stopping.signal.aborted) return;
+    this.#cancelResync = clock.after(resyncMs, () => {
+      this.#cache.repeat();
+      this.#armResync();
+    });
   }
 
   #report(error: ApiError, retryInMs: number): void {
-    const state = error.kind === 'refused' ? `refused ${error.status}` : error.kind;
-    if (state === this.#trouble) return;
-    this.#trouble = state;
+    const refused = error.kind === 'refused' ? `refused ${error.status}` : error.kind;
+    const way = error.kind === 'unreachable' ? describeApiError(error) : refused;
+    if (this.#troubles.has(way)) return;
+    this.#troubles.add(way);
     this.#options.handler.trouble(error, retryInMs);
   }
 
   #recover(): void {
-    if (this.#trouble === undefined) return;
-    this.#trouble = undefined;
+    this.#pace.answered();
+    if (this.#troubles.size === 0) return;
+    this.#troubles.clear();
     this.#options.handler.recovered();
   }
 }
 
 function selectors({ labelSelector, fieldSelector }: WatchedResource): Readonly<Record<string, string>> {
   return { ...(labelSelector ? { labelSelector } : {}), ...(fieldSelector ? { fieldSelector } : {}) };
-}
-
-function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      cancel();
-      signal.removeEventListener('abort', wake);
-      resolve();
-    };
-    const cancel = clock.after(ms, wake);
-    signal.addEventListener('abort', wake);
-  });
 }

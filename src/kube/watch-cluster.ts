@@ -10,8 +10,11 @@ import { decodeNode, decodeOtherNode } from './decode-node.ts';
 import { decodeService } from './decode-service.ts';
 import { decodeEndpointSlice } from './decode-slice.ts';
 import { awaitFirstLists } from './first-lists.ts';
+import { createInterner } from './interner.ts';
 import { ListWatch, type WatchedResource } from './list-watch.ts';
 import type { TapType } from './list-watch-cache.ts';
+import type { ListWatchCounts } from './list-watch-counts.ts';
+import { RetryPace } from './list-watch-pace.ts';
 import { nodeSelection, otherNodesSelection, SERVICE_SELECTION, type Selection, SLICE_SELECTION } from './selectors.ts';
 
 /** Who is told what happens in the cluster. Of a change, `previous` is absent for what is new, `current` for what has gone. */
@@ -44,11 +47,17 @@ export interface ClusterWatchOptions {
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   readonly random: () => number;
+  /** How often the handler is told of every object once more, as a change from itself to itself; absent: never. */
+  readonly resyncMs?: number;
 }
 
 export interface ClusterWatch {
   start(): void;
   stop(): Promise<void>;
+  /** What was done for each resource. */
+  counts(): ReadonlyMap<string, ListWatchCounts>;
+  /** The uid of Service `namespace/name`; `''` when it is not known. */
+  serviceUid(service: string): string;
 }
 
 /** What the other Nodes are called where a resource is named. */
@@ -66,6 +75,8 @@ export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }:
     patienceMs: OTHER_NODES_PATIENCE_MS,
     done: (late) => handler.listed(late),
   });
+  const pace = new RetryPace(options.clock);
+  const intern = createInterner();
   const watch = <T>(
     kind: WatchedKind,
     name: string,
@@ -76,6 +87,7 @@ export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }:
   ) =>
     new ListWatch<T>({
       ...options,
+      pace,
       resource: resourceOf(name, path, selection),
       decode,
       ...(tap ? { tap: (type, object) => tap(kind, type, object) } : {}),
@@ -87,16 +99,22 @@ export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }:
         recovered: () => handler.recovered(name),
       },
     });
-  const watches: ClusterWatch[] = [
-    watch('Service', 'services', '/api/v1/services', SERVICE_SELECTION, decodeService, (previous, current) =>
-      handler.service(previous, current),
-    ),
+  const services = watch(
+    'Service',
+    'services',
+    '/api/v1/services',
+    SERVICE_SELECTION,
+    decodeService,
+    (previous, current) => handler.service(previous, current),
+  );
+  const watches: Watching[] = [
+    services,
     watch(
       'EndpointSlice',
       'endpointslices',
       '/apis/discovery.k8s.io/v1/endpointslices',
       SLICE_SELECTION,
-      decodeEndpointSlice,
+      (json) => decodeEndpointSlice(json, intern),
       (previous, current) => handler.slice(previous, current),
     ),
     watch('Node', 'nodes', '/api/v1/nodes', nodeSelection(nodeName), decodeNode, (previous, current) =>
@@ -119,8 +137,12 @@ export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }:
       firstLists.stop();
       await Promise.all(watches.map((each) => each.stop()));
     },
+    counts: () => new Map(watches.map(({ name, counts }) => [name, counts])),
+    serviceUid: (service) => services.uid(service),
   };
 }
+
+type Watching = Pick<ListWatch<never>, 'start' | 'stop' | 'counts' | 'name'>;
 
 function resourceOf(name: string, path: string, { labelSelector, fieldSelector }: Selection): WatchedResource {
   return { name, path, ...(labelSelector ? { labelSelector } : {}), ...(fieldSelector ? { fieldSelector } : {}) };

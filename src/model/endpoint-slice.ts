@@ -13,6 +13,8 @@ export interface EndpointSlice {
   readonly family: Family;
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly SliceEndpoint[];
+  /** When its endpoints changed last, in milliseconds since 1970; absent when the slice does not tell. The kernel does not depend on it. */
+  readonly changeTriggerMs?: number;
 }
 
 export interface SlicePort {

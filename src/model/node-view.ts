@@ -9,6 +9,8 @@ export interface ClusterNode {
   readonly podCIDRs: readonly Cidr[];
   /** All `InternalIP`, then all `ExternalIP` addresses, both families. */
   readonly addresses: readonly IpAddress[];
+  /** Why the node is about to go: its object is being deleted, or the cluster shrinks. Absent while it stays. */
+  readonly leaving?: 'deletion' | 'scale-down';
 }
 
 /** Addresses by interface name, as the node's kernel has them; `kube-ipvs0` among them when it exists. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createLogger } from './logger.ts';
+import { createLogger, verbositySetter } from './logger.ts';
 
 describe('observe/logger', () => {
   const levels: readonly (readonly [number, string])[] = [
@@ -16,4 +16,14 @@ describe('observe/logger', () => {
       expect(formats).to.deep.equal([level, level]);
     });
   }
+
+  it('changes the verbosity of a running log with all its parts', () => {
+    const log = createLogger({ format: 'json', verbosity: 0 });
+    const setVerbosity = verbositySetter(log);
+    const part = log.child({ part: 'sync' });
+    setVerbosity(4);
+    expect([log.level, part.level]).to.deep.equal(['trace', 'trace']);
+    setVerbosity(0);
+    expect([log.level, part.level]).to.deep.equal(['info', 'info']);
+  });
 });

@@ -11,12 +11,26 @@ export interface LogSettings {
 /** Logs to stderr. Lines are written before the call returns, so that none is lost when the process ends. */
 export function createLogger({ format, verbosity }: LogSettings): Logger {
   const options: LoggerOptions = {
-    level: verbosity >= 4 ? 'trace' : verbosity >= 2 ? 'debug' : 'info',
+    level: levelOf(verbosity),
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (level) => ({ level }) },
   };
   return pino(options, format === 'json' ? destination({ dest: STDERR, sync: true }) : prettyStderr());
+}
+
+/** Gives what changes the verbosity of this logger and of every child that it has from now on. */
+export function verbositySetter(log: Logger): (verbosity: number) => void {
+  const loggers = [log];
+  log.onChild = (child) => loggers.push(child as Logger);
+  return (verbosity) => {
+    for (const each of loggers) each.level = levelOf(verbosity);
+  };
+}
+
+function levelOf(verbosity: number): 'trace' | 'debug' | 'info' {
+  if (verbosity >= 4) return 'trace';
+  return verbosity >= 2 ? 'debug' : 'info';
 }
 
 const STDERR = 2;

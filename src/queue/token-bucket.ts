@@ -4,7 +4,7 @@ export interface TokenBucketOptions {
   readonly burst: number;
 }
 
-/** A bucket of tokens that never refuses: who finds it empty is told when the token will be there. It starts full. */
+/** A bucket of tokens. Who finds it empty is told when the token will be there, or goes without. It starts full. */
 export class TokenBucket {
   readonly #intervalMs: number;
   readonly #burst: number;
@@ -21,11 +21,24 @@ export class TokenBucket {
     this.#countedMs = nowMs;
   }
 
+  /** Takes a token if there is one; false when there is none. */
+  take(nowMs: number): boolean {
+    this.#fill(nowMs);
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
   /** Takes the next token, and gives the time from when on it may be used: `nowMs`, or later when the bucket is empty. */
   reserve(nowMs: number): number {
-    const passedMs = Math.max(0, nowMs - this.#countedMs);
-    this.#tokens = Math.min(this.#burst, this.#tokens + passedMs / this.#intervalMs) - 1;
-    this.#countedMs += passedMs;
+    this.#fill(nowMs);
+    this.#tokens -= 1;
     return nowMs + Math.max(0, -this.#tokens * this.#intervalMs);
+  }
+
+  #fill(nowMs: number): void {
+    const passedMs = Math.max(0, nowMs - this.#countedMs);
+    this.#tokens = Math.min(this.#burst, this.#tokens + passedMs / this.#intervalMs);
+    this.#countedMs += passedMs;
   }
 }

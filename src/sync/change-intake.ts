@@ -25,16 +25,17 @@ export class ChangeIntake {
     this.#metrics = metrics;
   }
 
-  service(previous: Service | undefined, current: Service | undefined): void {
-    this.#take(this.#record.service(previous, current));
+  service(previous: Service | undefined, current: Service | undefined): Recorded['kind'] {
+    return this.#take(this.#record.service(previous, current));
   }
 
-  slice(previous: EndpointSlice | undefined, current: EndpointSlice | undefined): void {
-    this.#take(this.#record.slice(previous, current));
+  slice(previous: EndpointSlice | undefined, current: EndpointSlice | undefined): Recorded['kind'] {
+    return this.#take(this.#record.slice(previous, current));
   }
 
-  #take(recorded: Recorded): void {
+  #take(recorded: Recorded): Recorded['kind'] {
     if (recorded.kind !== 'material') this.#metrics.drop(recorded.kind);
     else for (const change of recorded.changes) this.#queue.add(classify(change, this.#thresholds));
+    return recorded.kind;
   }
 }

@@ -66,6 +66,15 @@ export class ClusterRecord {
     return this.#otherNodes.recordOther(previous ?? [], current ?? []);
   }
 
+  /** What waits for the next pass. A Service of both families counts once, changes of slices each. */
+  pending(): { readonly services: number; readonly slices: number } {
+    const all = this.trackers.map(({ pending }) => pending);
+    return {
+      services: Math.max(0, ...all.map(({ services }) => services)),
+      slices: all.reduce((sum, { slices }) => sum + slices, 0),
+    };
+  }
+
   nodeView(interfaces: InterfaceAddresses): NodeView {
     return {
       name: this.#nodeName,

@@ -83,6 +83,7 @@ describe('sync/pass-loop', () => {
   const kinds: readonly (readonly [readonly string[], string])[] = [
     [['start'], 'full'],
     [['periodic'], 'full'],
+    [['addresses'], 'full'],
     [['node'], 'full'],
     [['services', 'node'], 'full'],
     [['services'], 'normal'],

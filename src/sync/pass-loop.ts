@@ -112,7 +112,7 @@ function outcomeOf(service: string, { errors, refusals }: PassReport): WorkOutco
 }
 
 /** These may have changed more than the events tell. */
-const FULL_PASS_REASONS: ReadonlySet<string> = new Set(['start', 'periodic', 'node']);
+const FULL_PASS_REASONS: ReadonlySet<string> = new Set(['start', 'periodic', 'node', 'addresses']);
 
 /** How often a real server without new connections is looked at, to remove it after its last one. */
 const DRAIN_POLL_MS = 10_000;

@@ -15,11 +15,15 @@ export interface PassReport {
   readonly kind: PassKind;
   readonly reasons: readonly string[];
   readonly tookMs: number;
-  readonly families: readonly FamilyOutcome[];
+  readonly families: readonly TimedOutcome[];
   /** What stood in the way of whole families; empty when everything is as wanted, but for `refusals`. */
   readonly errors: readonly SyncError[];
   /** What the kernel did not take, and was tried in this pass. */
   readonly refusals: readonly Refusal[];
+}
+
+export interface TimedOutcome extends FamilyOutcome {
+  readonly tookMs: number;
 }
 
 export interface ProxierOptions {
@@ -54,6 +58,11 @@ export class Proxier {
     }));
   }
 
+  /** Addresses of the node's interfaces as of the last full pass. */
+  get interfaces(): InterfaceAddresses {
+    return this.#interfaces;
+  }
+
   /** The next pass reads the kernel anew whatever it is asked for. */
   requireFullPass(): void {
     this.#fullPassDue = true;
@@ -73,7 +82,7 @@ export class Proxier {
     const { kernel, nowMs } = this.#options;
     const startedMs = nowMs();
     const kind = this.kindOf(asked);
-    const report = (outcomes: readonly FamilyOutcome[], errors: readonly SyncError[]): PassReport => ({
+    const report = (outcomes: readonly TimedOutcome[], errors: readonly SyncError[]): PassReport => ({
       kind,
       reasons,
       tookMs: nowMs() - startedMs,
@@ -93,13 +102,15 @@ export class Proxier {
     return report(outcomes, errors);
   }
 
-  async #syncFamilies(isTried: (service: ServiceName) => boolean): Promise<readonly FamilyOutcome[]> {
-    const { kernel, settings } = this.#options;
+  async #syncFamilies(isTried: (service: ServiceName) => boolean): Promise<readonly TimedOutcome[]> {
+    const { kernel, settings, nowMs } = this.#options;
     const heldBack = this.#refusals.filter(({ service }) => !isTried(service));
     const things = heldBack.map(({ refused }) => refused);
-    const outcomes: FamilyOutcome[] = [];
+    const outcomes: TimedOutcome[] = [];
     for (const state of this.#families) {
-      outcomes.push(await syncFamily(state, this.record.nodeView(this.#interfaces), settings, kernel, things));
+      const startedMs = nowMs();
+      const outcome = await syncFamily(state, this.record.nodeView(this.#interfaces), settings, kernel, things);
+      outcomes.push({ ...outcome, tookMs: nowMs() - startedMs });
     }
     this.#families = outcomes.map(({ state }) => state);
     const wanted = outcomes.flatMap(({ state }) => state.desired?.kernel ?? []);

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { Tracker } from '../tracking/tracker.ts';
-import type { PassReport } from './proxier.ts';
+import type { PassReport, TimedOutcome } from './proxier.ts';
 import { changedAnything, foreignThings, passFields } from './report-pass.ts';
-import type { FamilyOutcome } from './sync-family.ts';
 
 describe('sync/report-pass', () => {
-  const outcome = (family: 'IPv4' | 'IPv6', given: Partial<FamilyOutcome>): FamilyOutcome => ({
+  const outcome = (family: 'IPv4' | 'IPv6', given: Partial<TimedOutcome>): TimedOutcome => ({
     state: { family, tracker: new Tracker(family, 'node-a'), desired: undefined, flowsClearedFor: undefined },
     error: undefined,
     refusals: [],
@@ -15,9 +14,10 @@ describe('sync/report-pass', () => {
     plan: undefined,
     endedFlows: 0,
     flowsError: undefined,
+    tookMs: 0,
     ...given,
   });
-  const report = (families: readonly FamilyOutcome[]): PassReport => ({
+  const report = (families: readonly TimedOutcome[]): PassReport => ({
     kind: 'normal',
     reasons: ['services', 'endpoints'],
     tookMs: 12.7,

@@ -24,10 +24,16 @@ export class EndpointChanges {
   readonly #nodeName: string;
   readonly #services = new Map<ServiceName, SlicesOfService>();
   readonly #endpoints = new Map<ServicePortKey, readonly Endpoint[]>();
+  #pending = 0;
 
   constructor(family: Family, nodeName: string) {
     this.#family = family;
     this.#nodeName = nodeName;
+  }
+
+  /** Number of changes since the last pass, those of one slice counted each. */
+  get pending(): number {
+    return this.#pending;
   }
 
   /** Records an event; true when this event needs a pass. A slice that moves to another Service or family leaves the former one. */
@@ -50,6 +56,7 @@ export class EndpointChanges {
   /** Applies what is pending; gives the names of the Services that changed. The map is live: a later call changes it. */
   take(): { readonly endpoints: EndpointsMap; readonly changed: ReadonlySet<ServiceName> } {
     const changed = new Set<ServiceName>();
+    this.#pending = 0;
     for (const [name, slices] of this.#services) {
       if (slices.pending.size === 0) continue;
       changed.add(name);
@@ -68,6 +75,7 @@ export class EndpointChanges {
     const known = slices.pending.has(slice.name) ? slices.pending.get(slice.name) : slices.applied.get(slice.name);
     if (same(known, content)) return false;
     slices.pending.set(slice.name, content);
+    this.#pending += 1;
     slices.latest = undefined;
     this.#services.set(slice.service, slices);
     return true;

@@ -113,4 +113,17 @@ describe('tracking/tracker', () => {
       expect(tracker.latestEndpoints(cart.name)).to.deep.equal(pending);
     });
   });
+
+  it('tells what waits for the next pass: changed Services once each, and every change of a slice', () => {
+    const tracker = new Tracker('IPv4', 'node-a');
+    expect(tracker.pending).to.deep.equal({ services: 0, slices: 0 });
+    tracker.recordService(undefined, cart);
+    tracker.recordService(cart, { ...cart, affinitySeconds: 60 });
+    tracker.recordSlice(undefined, cartSlice);
+    tracker.recordSlice(cartSlice, { ...cartSlice });
+    tracker.recordSlice(cartSlice, undefined);
+    expect(tracker.pending).to.deep.equal({ services: 1, slices: 2 });
+    tracker.takePendingChanges();
+    expect(tracker.pending).to.deep.equal({ services: 0, slices: 0 });
+  });
 });

@@ -28,6 +28,11 @@ export class Tracker {
     this.#endpoints = new EndpointChanges(family, nodeName);
   }
 
+  /** What waits for the next pass: Services that have changed, and changes of slices. */
+  get pending(): { readonly services: number; readonly slices: number } {
+    return { services: this.#services.pending, slices: this.#endpoints.pending };
+  }
+
   /** True when a pass is needed. */
   recordService(previous: Service | undefined, current: Service | undefined): boolean {
     return this.#services.record(previous, current);

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 /** Writes a response body in order, cut into pieces of `pieceBytes` that leave one event-loop turn apart; whole when undefined. */
 export class BodyWriter {
   #sent: Promise<void> = Promise.resolve();
+  #muted = false;
   readonly #response: ServerResponse;
   readonly #pieceBytes: () => number | undefined;
 
@@ -12,6 +13,7 @@ export class BodyWriter {
   }
 
   write(body: string | Buffer): void {
+    if (this.#muted) return;
     const pieceBytes = this.#pieceBytes();
     const bytes = Buffer.from(body);
     this.#sent = this.#sent.then(() =>
@@ -19,7 +21,20 @@ export class BodyWriter {
     );
   }
 
+  /** What is written or ended from now on does not go out. */
+  mute(): void {
+    this.#muted = true;
+  }
+
+  /** Breaks the connection as soon as this text has gone out; at once when there is none. */
+  breakOff(lastWords: string): void {
+    const destroy = () => void this.#response.socket?.destroy();
+    if (lastWords === '') destroy();
+    else this.#sent = this.#sent.then(() => void this.#response.write(lastWords, destroy));
+  }
+
   end(): void {
+    if (this.#muted) return;
     this.#sent = this.#sent.then(() => void this.#response.end());
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { callApi } from './call-api.ts';
+import { makeCertificates } from './certificates.ts';
 import { type ApiServer, startApiServer } from './server.ts';
 
 describe('test/apiserver/server: faults, token and log', () => {
@@ -57,6 +58,49 @@ describe('test/apiserver/server: faults, token and log', () => {
     expect(await outcome(get())).to.equal('ECONNREFUSED');
     await api.startAccepting();
     expect(await outcome(get())).to.equal(200);
+  });
+
+  it('shows a new certificate on new connections, and asks for one of its clients', async () => {
+    const old = api.ca;
+    expect((await get()).status).to.equal(200);
+    const own = await makeCertificates([]);
+    await api.renewCertificates(own.ca);
+    expect(await outcome(callApi({ ...api, ca: old }, { path }))).to.match(/CERT|SIGNATURE|SELF_SIGNED|UNABLE/);
+    expect(await outcome(get())).to.equal(401);
+  });
+
+  it('says nothing more on any connection when it falls silent, and is heard on new ones later', async () => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    api.fallSilent();
+    const logged = api.requests.next(({ status }) => status === 0);
+    const hanging = outcome(get());
+    await logged;
+    api.speak();
+    expect(await outcome(get())).to.equal(200);
+    expect(socket.destroyed).to.equal(false);
+    socket.destroy();
+    await api.stopAccepting();
+    expect(await hanging).to.equal('ECONNRESET');
+  });
+
+  it('sends last words before it breaks watches, and any text on the watches of one resource', async () => {
+    const plain = await startApiServer({ scheme: 'http' });
+    const watch = async (plural: string) => {
+      const response = await fetch(`${plain.url}/api/v1/${plural}?watch=true&resourceVersion=1`);
+      return response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    };
+    const [services, nodes] = [await watch('services'), await watch('nodes')];
+    plain.writeToWatches('to services', 'services');
+    expect((await services?.read())?.value).to.equal('to services');
+    plain.cutWatches('last words');
+    expect((await nodes?.read())?.value).to.equal('last words');
+    const ended = await nodes?.read().then(
+      () => 'ended',
+      () => 'broken',
+    );
+    expect(ended).to.equal('broken');
+    await plain.stop();
   });
 
   it('sends the same body in small pieces', async () => {

@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, Server as HttpsServer, type ServerOptions } from 'node:https';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { Certificates } from './certificates.ts';
 
@@ -8,20 +8,24 @@ export class Listeners {
   #servers: Server[] = [];
   #port: number;
   readonly #connections = new Set<Socket>();
+  #forsaken = new WeakSet<Socket>();
   readonly #addresses: readonly string[];
-  readonly #certificates: Certificates | undefined;
+  #certificates: Certificates | undefined;
+  #clientCa: string | undefined;
   readonly #serve: RequestListener;
 
-  /** Without `certificates` it is plain HTTP. `port` 0: any free one. */
+  /** Without `certificates` it is plain HTTP. `port` 0: any free one. `clientCa`: PEM of the authority that certificates of clients have to be from. */
   constructor(
     addresses: readonly string[],
     port: number,
     certificates: Certificates | undefined,
+    clientCa: string | undefined,
     serve: RequestListener,
   ) {
     this.#addresses = addresses;
     this.#port = port;
     this.#certificates = certificates;
+    this.#clientCa = clientCa;
     this.#serve = serve;
   }
 
@@ -41,7 +45,7 @@ export class Listeners {
   async open(): Promise<void> {
     for (const address of this.#addresses) {
       const server = this.#certificates
-        ? createHttpsServer({ ...this.#certificates }, this.#serve)
+        ? createHttpsServer(this.#tls(this.#certificates), this.#serve)
         : createHttpServer(this.#serve);
       server.on('connection', (socket: Socket) => {
         this.#connections.add(socket);
@@ -51,6 +55,29 @@ export class Listeners {
       this.#port = (server.address() as AddressInfo).port;
       this.#servers.push(server);
     }
+  }
+
+  /** Connections that are open now are not to be answered any more. */
+  forsake(): void {
+    this.#forsaken = new WeakSet(this.#connections);
+  }
+
+  /** `socket`: of a request; by TLS it is another object than the connection, but for its ports. */
+  isForsaken(socket: Socket): boolean {
+    return [...this.#connections].some((each) => each.remotePort === socket.remotePort && this.#forsaken.has(each));
+  }
+
+  /** What connections from now on are shown, and what they have to show; those that are open stay. */
+  renew(certificates: Certificates, clientCa: string | undefined): void {
+    this.#certificates = certificates;
+    this.#clientCa = clientCa;
+    for (const server of this.#servers)
+      if (server instanceof HttpsServer) server.setSecureContext(this.#tls(certificates));
+  }
+
+  #tls({ cert, key }: Certificates): ServerOptions {
+    const asking = { requestCert: true, rejectUnauthorized: false };
+    return { cert, key, ...asking, ...(this.#clientCa ? { ca: this.#clientCa } : {}) };
   }
 
   /** Accepts no more connections and breaks those that are open. */

@@ -22,8 +22,10 @@ export interface WatchOptions {
 export interface WatchSink {
   write(text: string): void;
   end(): void;
-  /** Breaks the connection without ending the body. */
-  cut(): void;
+  /** Breaks the connection without ending the body, after some text if it is given. */
+  cut(lastWords?: string): void;
+  /** Sends nothing any more, and leaves the connection open. */
+  mute(): void;
 }
 
 /** One watch from its first event to its end. */

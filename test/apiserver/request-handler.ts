@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { Clock } from '../../src/queue/clock.ts';
 import { answer } from './answer.ts';
@@ -22,6 +24,12 @@ export interface HandlerState {
   readonly bookmarkMs: number;
   /** Undefined: everyone may do everything. */
   token: string | undefined;
+  /** Undefined: certificates of clients do not matter. */
+  clientCa: string | undefined;
+  /** Nobody is answered. */
+  silent: boolean;
+  /** Connections on which nobody is answered. */
+  readonly forsaken: (socket: Socket) => boolean;
   /** Size of the pieces that bodies are cut into; undefined: not cut. */
   pieceBytes: number | undefined;
 }
@@ -38,6 +46,7 @@ export async function handleRequest(
   const body = await readBody(incoming).catch(() => undefined);
   if (body === undefined) return;
   const log = (status: number) => state.requests.add({ ...request, status, atMs: Date.now() });
+  if (state.silent || state.forsaken(incoming.socket)) return log(0);
   const effect = state.faults.take(request);
   if (effect?.kind === 'hang') return log(0);
   if (effect?.kind === 'reset') {
@@ -78,13 +87,15 @@ function refusal(status: number, retryAfterSeconds: number | undefined): Reply {
 }
 
 function servedReply(
-  { cluster, token }: HandlerState,
+  { cluster, token, clientCa }: HandlerState,
   incoming: IncomingMessage,
   { method, path, query }: ApiRequest,
   body: string,
 ): Reply {
   const { authorization, accept = '', 'content-type': contentType = '' } = incoming.headers;
   if (token !== undefined && authorization !== `Bearer ${token}`)
+    return statusReply(failureStatus(401, 'Unauthorized'));
+  if (clientCa !== undefined && !(incoming.socket instanceof TLSSocket && incoming.socket.authorized))
     return statusReply(failureStatus(401, 'Unauthorized'));
   return answer(cluster, { method, path, query, accept, contentType: contentType.split(';')[0]?.trim() ?? '', body });
 }
@@ -122,7 +133,8 @@ function sendWatch(
   const sink = {
     write: (text: string) => writer.write(text),
     end: () => writer.end(),
-    cut: () => void response.socket?.destroy(),
+    cut: (lastWords = '') => writer.breakOff(lastWords),
+    mute: () => writer.mute(),
   };
   const watch = new OpenWatch(options, state.cluster, sink);
   state.watches.add(watch);

@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly certificateAddresses?: readonly string[];
   /** The bearer token that every request must carry; absent: none is asked for. */
   readonly token?: string;
+  /** PEM text of the authority that the certificate of every client must be from; absent: none is asked for. */
+  readonly clientCa?: string;
   /** Time between bookmarks of a watch, 60 s. */
   readonly bookmarkMs?: number;
   /** How many writes watches can resume from, 10,000. */
@@ -51,16 +53,21 @@ export interface ApiServer {
   readonly compact: () => void;
   /** Sends a bookmark on every watch that takes them. */
   readonly bookmark: () => void;
-  /** Breaks the connection of every watch. */
-  readonly cutWatches: () => void;
-  /** Sends any text on every watch, well-formed or not. */
-  readonly writeToWatches: (text: string) => void;
+  /** Breaks the connection of every watch, after some text if it is given. */
+  readonly cutWatches: (lastWords?: string) => void;
+  /** Sends any text, well-formed or not, on every watch, or on those of one resource such as `services`. */
+  readonly writeToWatches: (text: string, plural?: string) => void;
   readonly fault: (fault: Fault) => void;
   readonly clearFaults: () => void;
   /** Cuts all bodies into pieces of this many bytes; undefined: no more. */
   readonly slowBodies: (pieceBytes: number | undefined) => void;
   /** Changes the token that is asked for. */
   readonly setToken: (token: string | undefined) => void;
+  /** Shows a new certificate of a new authority, and asks clients for certificates of this one, on new connections. Gives the PEM of the new authority. */
+  readonly renewCertificates: (clientCa?: string) => Promise<string>;
+  /** Sends nothing any more on any connection that is open, for good, nor on new ones until {@link speak}. Nothing is closed. */
+  readonly fallSilent: () => void;
+  readonly speak: () => void;
   /** Refuses connections and breaks those that are open, until {@link startAccepting}. */
   readonly stopAccepting: () => Promise<void>;
   readonly startAccepting: () => Promise<void>;
@@ -88,35 +95,63 @@ export async function startApiServer(options: ServerOptions = {}): Promise<ApiSe
     clock,
     bookmarkMs,
   };
-  const state: HandlerState = { ...parts, token, pieceBytes: undefined };
+  const { clientCa } = options;
+  const state: HandlerState & { ca: string | undefined } = {
+    ...parts,
+    token,
+    clientCa,
+    ca: certificates?.ca,
+    silent: false,
+    forsaken: (socket) => listeners.isForsaken(socket),
+    pieceBytes: undefined,
+  };
   const listeners = new Listeners(
     addresses,
     port,
     certificates,
+    clientCa,
     (incoming, response) => void handleRequest(state, incoming, response),
   );
   await listeners.open();
   const { watches, requests, faults } = state;
   return {
     url: listeners.url,
-    ca: certificates?.ca,
+    get ca() {
+      return state.ca;
+    },
     requests,
     watches,
     connections: () => listeners.connections,
-    kubeconfig: (parts) =>
-      kubeconfigText({ server: listeners.url, ca: certificates?.ca, token: state.token, ...parts }),
+    kubeconfig: (parts) => kubeconfigText({ server: listeners.url, ca: state.ca, token: state.token, ...parts }),
     apply: (object) => applyDirectly(cluster, object),
     delete: (reference) => deleteDirectly(cluster, reference),
     get: ({ kind, namespace, name }) => cluster.store.get(resourceOf(kind).plural, namespace, name),
     list: (kind) => cluster.store.list(resourceOf(kind).plural),
     compact: () => cluster.history.compact(),
     bookmark: () => [...watches].forEach((watch) => void watch.bookmark()),
-    cutWatches: () => [...watches].forEach(({ sink }) => void sink.cut()),
-    writeToWatches: (text) => [...watches].forEach(({ sink }) => void sink.write(text)),
+    cutWatches: (lastWords) => [...watches].forEach(({ sink }) => void sink.cut(lastWords)),
+    writeToWatches: (text, plural) => {
+      for (const { sink, options } of watches)
+        if (plural === undefined || options.selection.resource.plural === plural) sink.write(text);
+    },
     fault: (fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
     slowBodies: (pieceBytes) => void Object.assign(state, { pieceBytes }),
     setToken: (wanted) => void Object.assign(state, { token: wanted }),
+    renewCertificates: async (wanted) => {
+      const renewed = await makeCertificates([...addresses, ...certificateAddresses]);
+      listeners.renew(renewed, wanted);
+      Object.assign(state, { clientCa: wanted, ca: renewed.ca });
+      return renewed.ca;
+    },
+    fallSilent: () => {
+      state.silent = true;
+      for (const { sink } of watches) sink.mute();
+      listeners.forsake();
+    },
+    speak: () => {
+      state.silent = false;
+    },
     stopAccepting: () => listeners.close(),
     startAccepting: () => listeners.open(),
     stop: () => listeners.close(),

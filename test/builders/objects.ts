@@ -148,6 +148,7 @@ export function settings(given: Partial<ProxySettings> = {}): ProxySettings {
     randomFully: true,
     detectLocal: { kind: 'cluster-cidr', cidrs: [] },
     nodePortAddresses: [],
+    nodeAddress: undefined,
     excludeCIDRs: [],
     ...given,
   };

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { execa } from 'execa';
 import type { Host } from '../../src/apply/host.ts';
 import { examineNode, prepareNode } from '../../src/apply/prepare-node.ts';
+import { DEFAULTS } from '../../src/config/config-fixture.ts';
 import { succeed } from '../../src/model/result.ts';
 import { requireLab } from './in-lab.ts';
 import { netnsHost } from './netns-host.ts';
@@ -34,7 +35,8 @@ describe('test/lab/prepare-node', () => {
   async function prepare(sloppyTCP: boolean | undefined, sloppySCTP: boolean | undefined) {
     const timeouts = { tcpTimeoutMs: 0, tcpFinTimeoutMs: 0, udpTimeoutMs: 0 };
     const sloppy = { sloppyTCP, sloppySCTP };
-    const prepared = await prepareNode(host, '6.1.0', { strictArp: false, timeouts, sloppy });
+    const conntrack = { ...DEFAULTS.conntrack, maxPerCore: 0, tcpEstablishedTimeoutMs: 0, tcpCloseWaitTimeoutMs: 0 };
+    const prepared = await prepareNode(host, '6.1.0', { strictArp: false, timeouts, sloppy, conntrack });
     if (!prepared.ok) throw new Error(prepared.error.join('\n'));
     expect(prepared.value.warnings).to.deep.equal([]);
     return prepared.value.written.map(({ path, value }) => `${path} = ${value}`);

@@ -15,6 +15,9 @@ export function startProxier(
 ): Daemon {
   const file = join(folder, 'kubeconfig');
   writeFileSync(file, kubeconfig);
-  const args = [PROGRAM, 'run', '--kubeconfig', file, '--hostname-override', node, ...flags];
+  const args = [PROGRAM, 'run', '--kubeconfig', file, '--hostname-override', node, ...LIMITS, ...flags];
   return lab.spawn(node, process.execPath, args, { logFile: join(folder, `${node}.log`) });
 }
+
+/** The limit of connection tracking can be set in the first network namespace only. */
+const LIMITS = ['--conntrack-max-per-core', '0'];

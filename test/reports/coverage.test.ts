@@ -5,6 +5,7 @@ import { expect } from 'chai';
 /** By kind of fault. */
 const REPORTS: Readonly<Record<string, readonly string[]>> = {
   conntrack: ['R22', 'R24', 'R26', 'R27', 'R28', 'R30', 'R31', 'R32', 'R33'],
+  'lost nodes': ['R39', 'R41'],
   'session affinity': ['R35', 'R36', 'R37'],
   'traffic policy Local': ['R42', 'R44', 'R46', 'R47', 'R49'],
   'source addresses': ['R50', 'R51', 'R53', 'R54', 'R55'],
@@ -13,8 +14,11 @@ const REPORTS: Readonly<Record<string, readonly string[]>> = {
   'source ranges': ['R74', 'R76', 'R77', 'R79'],
   'node ports': ['R100', 'R101', 'R104', 'R105'],
   'dual stack': ['R106', 'R109'],
+  start: ['R110', 'R112', 'R113', 'R115', 'R117'],
+  'own Node': ['R118', 'R120'],
   SCTP: ['R122', 'R123', 'R124'],
   topology: ['R125'],
+  'health and metrics': ['R139', 'R141', 'R142', 'R143', 'R144'],
 };
 
 describe('test/reports/coverage', () => {

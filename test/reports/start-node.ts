@@ -10,7 +10,13 @@ export async function sysctlsAfterStart(
   const host = memoryKernel({});
   for (const [path, value] of Object.entries(before)) host.files.set(`/proc/sys/${path}`, `${value}\n`);
   const { ipvs, ...config } = fromFile(configuration);
-  const done = await prepareNode(host, '6.1.0', { strictArp: ipvs.strictARP, timeouts: ipvs, sloppy: config });
+  const { conntrack } = config;
+  const done = await prepareNode(host, '6.1.0', {
+    strictArp: ipvs.strictARP,
+    timeouts: ipvs,
+    sloppy: config,
+    conntrack,
+  });
   if (!done.ok) throw new Error(done.error.join('\n'));
   return Object.fromEntries([...host.files].map(([path, text]) => [path.replace('/proc/sys/', ''), text.trim()]));
 }

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { answerWith, JSON_TYPE, notFound, TEXT } from './answer.ts';
+import { answerDebug, type DebugOptions, type Target } from './debug-answer.ts';
+import { IPVS_DETAILS, type IpvsDetail } from './ipvs-page.ts';
+import type { Answer } from './listen.ts';
+import { pingCheck } from './ping-check.ts';
+import type { Slis } from './slis.ts';
+import { answerZpage } from './zpage-answer.ts';
+import type { ZpageKind, ZpageSources } from './zpages.ts';
+
+export interface MetricsAnswerOptions {
+  readonly page: (detail: IpvsDetail) => AsyncGenerator<string>;
+  readonly slis: Slis;
+  readonly configz: () => string;
+  readonly zpages: ZpageSources;
+  /** Which of the two pages there are. */
+  readonly zpageKinds: readonly ZpageKind[];
+  /** `undefined` when profiling is off. */
+  readonly debug: DebugOptions | undefined;
+  readonly counted: (status: number) => void;
+  /** Something in here failed that cannot fail. */
+  readonly broken: (error: unknown) => void;
+}
+
+/** Answers everything on the port for metrics. */
+export function metricsAnswer(options: MetricsAnswerOptions): Answer {
+  return (request, response) => {
+    route(options, request, response).catch((error: unknown) => {
+      options.broken(error);
+      response.destroy();
+    });
+  };
+}
+
+const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8';
+
+async function route(options: MetricsAnswerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { slis, configz, zpages, zpageKinds, debug } = options;
+  const url = targetOf(request);
+  const zpage = zpageKinds.find((kind) => url.pathname === `/${kind.toLowerCase()}`);
+  if (zpage) return answerZpage(zpage, request.headers.accept, response, zpages);
+  if (debug && url.pathname.startsWith('/debug/')) return answerDebug(debug, url, request, response);
+  switch (url.pathname) {
+    case '/metrics':
+      return answerMetrics(options, url, request, response);
+    case '/metrics/slis':
+      if (request.method !== 'DELETE') return answerWith(response, 200, EXPOSITION, slis.page());
+      slis.reset();
+      return answerWith(response, 200, TEXT, 'metrics reset\n');
+    case '/healthz':
+    case '/healthz/ping':
+      slis.checked();
+      return answerWith(response, 200, TEXT, pingCheck(url.searchParams));
+    case '/proxyMode':
+      return answerWith(response, 200, TEXT, 'ipvs');
+    case '/configz':
+      return answerWith(response, 200, JSON_TYPE, configz());
+    default:
+      return notFound(response);
+  }
+}
+
+function targetOf({ url = '/' }: IncomingMessage): Target {
+  const [pathname = '', ...query] = url.split('?');
+  return { pathname, searchParams: new URLSearchParams(query.join('?')) };
+}
+
+/** `?ipvs=` tells how much of IPVS is wanted. */
+function answerMetrics(
+  { page, counted, broken }: MetricsAnswerOptions,
+  url: Target,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const asked = url.searchParams.get('ipvs') ?? 'backends';
+  const detail = IPVS_DETAILS.find((known) => known === asked);
+  counted(detail ? 200 : 400);
+  if (detail) sendPage(page(detail), request, response, broken);
+  else answerWith(response, 400, TEXT, `ipvs must be one of ${IPVS_DETAILS.join(', ')}\n`);
+}
+
+function sendPage(
+  page: AsyncGenerator<string>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  broken: MetricsAnswerOptions['broken'],
+): void {
+  const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  response.writeHead(200, {
+    'Content-Type': EXPOSITION,
+    'X-Content-Type-Options': 'nosniff',
+    ...(zipped ? { 'Content-Encoding': 'gzip' } : {}),
+  });
+  const done = (error: NodeJS.ErrnoException | null) => {
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') broken(error);
+  };
+  const pieces = Readable.from(page);
+  if (zipped) pipeline(pieces, createGzip({ level: constants.Z_BEST_SPEED }), response, done);
+  else pipeline(pieces, response, done);
+}

@@ -1,0 +1,22 @@
+import type { Family } from '../net/family.ts';
+import type { KernelPort } from './ports.ts';
+
+/** The same kernel; `flowsCleared` hears how long each look for stale UDP flows took, whatever came of it. */
+export function measuredKernel(
+  kernel: KernelPort,
+  nowMs: () => number,
+  flowsCleared: (family: Family, tookMs: number) => void,
+): KernelPort {
+  return {
+    refresh: () => kernel.refresh(),
+    read: (family) => kernel.read(family),
+    run: (scripts) => kernel.run(scripts),
+    settle: (after) => kernel.settle(after),
+    clearStaleFlows: async (family, targets) => {
+      const startedMs = nowMs();
+      const cleared = await kernel.clearStaleFlows(family, targets);
+      flowsCleared(family, nowMs() - startedMs);
+      return cleared;
+    },
+  };
+}
