@@ -52,6 +52,18 @@ describe('queue/token-bucket', () => {
     );
   });
 
+  it('gives a token only when there is one, to who does not want to wait', () => {
+    const bucket = new TokenBucket({ perSecond: 1, burst: 2 }, 0);
+    expect([0, 0, 0, 999, 1000, 1000].map((nowMs) => bucket.take(nowMs))).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
   it('refuses impossible numbers', () => {
     expect(() => new TokenBucket({ perSecond: 0, burst: 1 }, 0)).to.throw(RangeError);
     expect(() => new TokenBucket({ perSecond: 1, burst: 0 }, 0)).to.throw(RangeError);

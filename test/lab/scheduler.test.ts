@@ -113,8 +113,9 @@ describe('test/lab/scheduler', () => {
     });
   }
 
-  it('has the program prepare a node whose kernel lacks the scheduler, with one warning', async () => {
-    const args = ['run', '--init-only', '--ipvs-scheduler', 'nosuch', '--logging-format', 'json'];
+  it('R113: has the program prepare a node whose kernel lacks the scheduler, with one warning', async () => {
+    const limits = ['--conntrack-max-per-core', '0'];
+    const args = ['run', '--init-only', '--ipvs-scheduler', 'nosuch', '--logging-format', 'json', ...limits];
     const inside = `--net=/run/netns/${NAMESPACE}`;
     const { stdout, stderr } = await execa('nsenter', [inside, process.execPath, PROGRAM, ...args]);
     const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.includes('nosuch'));
@@ -123,7 +124,7 @@ describe('test/lab/scheduler', () => {
     expect(await virtualServers()).to.deep.equal([]);
   });
 
-  it('falls back to rr when the kernel has no such scheduler, and serves with that', async () => {
+  it('R113: falls back to rr when the kernel has no such scheduler, and serves with that', async () => {
     const { chosen, warning } = await probe('nosuch');
     expect(chosen).to.deep.equal({ scheduler: 'rr', schedulerFlags: [] });
     expect(warning).to.include('scheduler nosuch cannot be used');
