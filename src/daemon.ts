@@ -24,6 +24,7 @@ import { systemClock } from './queue/clock.ts';
 import { DueRequests } from './queue/due-requests.ts';
 import { QueueMetrics } from './queue/queue-metrics.ts';
 import { ServiceQueue } from './queue/service-queue.ts';
+import { Recorder } from './replay/recorder.ts';
 import { ChangeIntake } from './sync/change-intake.ts';
 import { PassLoop } from './sync/pass-loop.ts';
 import { PassMetrics } from './sync/pass-metrics.ts';
@@ -61,7 +62,7 @@ export async function runDaemon(
   try {
     return args.mode === 'dry-run'
       ? await dryRunCluster({ ...parts, host: systemHost, form: args.form, terminal })
-      : await serve({ ...parts, settings, log, version }, stop);
+      : await serve({ ...parts, settings, log, version, recordTo: args.record }, stop);
   } finally {
     transport.value.close();
   }
@@ -75,10 +76,11 @@ interface ServeParts {
   readonly nodeName: string;
   readonly log: Logger;
   readonly version: string;
+  readonly recordTo: string | undefined;
 }
 
 async function serve(
-  { config, abilities, settings, transport, nodeName, log, version }: ServeParts,
+  { config, abilities, settings, transport, nodeName, log, version, recordTo }: ServeParts,
   stop: Promise<string>,
 ): Promise<ExitCode> {
   const nowMs = () => systemClock.nowMs();
@@ -99,12 +101,31 @@ async function serve(
     listener: new DueRequests(systemClock, runner),
     observer: queueMetrics,
   });
-  const passes = new PassLoop({ proxier, queue, metrics: new PassMetrics(), log: log.child({ part: 'sync' }) });
+  const passes = new PassLoop({
+    proxier,
+    queue,
+    metrics: new PassMetrics(),
+    log: log.child({ part: 'sync' }),
+    nowMs,
+    fullIntervalMs: config.syncPeriodMs,
+  });
   const { record } = proxier;
   const intake = new ChangeIntake(record, queue, config.queue.thresholds, queueMetrics);
-  const handler = clusterHandler({ record, intake, runner, log: log.child({ part: 'kube' }), nodeName });
-  const { otherNodes } = config;
-  const watch = watchCluster({ transport, nodeName, otherNodes, handler, clock: systemClock, random: Math.random });
+  const recorder = recordTo === undefined ? undefined : openRecorder(recordTo, log);
+  const told = clusterHandler({ record, intake, runner, log: log.child({ part: 'kube' }), nodeName });
+  const listed = (late: readonly string[]) => {
+    recorder?.listed();
+    told.listed(late);
+  };
+  const watch = watchCluster({
+    transport,
+    nodeName,
+    otherNodes: config.otherNodes,
+    handler: { ...told, listed, repeated: () => queueMetrics.drop('same-version') },
+    ...(recorder ? { tap: (kind, type, object) => recorder.record(kind, type, object) } : {}),
+    clock: systemClock,
+    random: Math.random,
+  });
   log.info(
     { version, node: nodeName, families, behaviour: settings.behaviour, scheduler: settings.scheduler },
     'started',
@@ -113,8 +134,13 @@ async function serve(
   const why = await Promise.race([stop, runner.finished.then(() => 'the runner ended')]);
   log.info({ why }, 'stopping; what is programmed stays');
   queue.shutDown();
-  await withPatience(Promise.all([watch.stop(), runner.stop()]));
+  await withPatience(Promise.all([watch.stop().then(() => recorder?.close()), runner.stop()]));
   return 0;
+}
+
+function openRecorder(file: string, log: Logger): Recorder {
+  const trouble = (err: string) => log.warn({ err }, 'recording has ended; everything else goes on');
+  return new Recorder({ file, clock: systemClock, trouble });
 }
 
 /** A pass that runs when the process is told to end may finish within this time. */

@@ -2,6 +2,7 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { runCommandLine } from './cli/command-line.ts';
 import { render } from './cli/render.ts';
+import { replay } from './cli/replay.ts';
 import { processTerminal } from './cli/terminal.ts';
 
 const terminal = processTerminal();
@@ -24,6 +25,7 @@ process.exitCode = await runCommandLine(
   {
     run: async (args) => (await import('./daemon.ts')).runDaemon(args, packageJson.version, terminal, stopSignal()),
     render: (args) => render(args, terminal),
+    replay: (args) => replay(args, terminal),
   },
   terminal,
 );

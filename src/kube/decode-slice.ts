@@ -81,8 +81,8 @@ function readEndpoint(reader: Reader, field: string, entry: Json, family: Family
     serving: conditions.serving !== false,
     terminating: conditions.terminating === true,
     nodeName: text(entry.nodeName),
-    zoneHints: readNames(reader, `${field}.hints.forZones`, hints.forZones),
-    nodeHints: readNames(reader, `${field}.hints.forNodes`, hints.forNodes),
+    zoneHints: hints.forZones === undefined ? NO_NAMES : readNames(reader, `${field}.hints.forZones`, hints.forZones),
+    nodeHints: hints.forNodes === undefined ? NO_NAMES : readNames(reader, `${field}.hints.forNodes`, hints.forNodes),
   };
 }
 

@@ -60,7 +60,10 @@ export class ObjectCache<T> {
     const same = known?.uid === uid ? known : undefined;
     if (known && !same) this.remove(key);
     this.#tap?.(same ? 'MODIFIED' : 'ADDED', raw);
-    if (same?.resourceVersion === resourceVersion) return this.#handler.repeated?.();
+    if (same?.resourceVersion === resourceVersion) {
+      this.#handler.repeated?.();
+      return;
+    }
     const previous = same?.value;
     this.#entries.set(key, { uid, resourceVersion, value: value ?? previous });
     for (const problem of problems) this.#handler.problem(problem);
