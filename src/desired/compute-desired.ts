@@ -57,6 +57,7 @@ export function computeDesired(
     masqueradeAll: settings.masqueradeAll,
     randomFully: settings.randomFully,
     detector: inputs.detector,
+    ownPods: inputs.ownPods,
     closedToNode: closed.sort(byFrontend),
   };
   return {
