@@ -291,6 +291,7 @@ describe('desired/rules', () => {
         '-p tcp -m set --match-set KUBE-NODE-PORT-IP dst -m set --match-set KUBE-NODE-PORT-TCP dst -j ACCEPT',
         '-p udp -m set --match-set KUBE-NODE-PORT-IP dst -m set --match-set KUBE-NODE-PORT-UDP dst -j ACCEPT',
         '-p sctp -m set --match-set KUBE-NODE-PORT-SCTP-HASH dst,dst -j ACCEPT',
+        '-p icmp -m icmp --icmp-type 8 -m set --match-set KUBE-IPVS-IPS dst -j ACCEPT',
       ]);
       const { jumps, obsolete } = wantedTables(inputsFor('IPv4', { behaviour: 'documented' })).filter;
       expect(jumps.filter(({ place }) => place === 'last')).to.deep.equal([

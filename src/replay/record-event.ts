@@ -20,6 +20,7 @@ const KEPT: Readonly<Record<TracedKind, Kept>> = {
   Service: {
     metadata: {
       ...NAMES,
+      creationTimestamp: true,
       labels: { 'service.kubernetes.io/service-proxy-name': true, 'service.kubernetes.io/headless': true },
     },
     spec: {
