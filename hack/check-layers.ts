@@ -9,6 +9,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 const LAYERS: readonly (readonly string[])[] = [
   ['.'],
   ['cli'],
+  ['replay'],
   ['sync'],
   ['kube', 'apply', 'observe'],
   ['config'],
@@ -31,7 +32,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['kube', 'config', 'cli', 'observe'],
   yargs: ['cli'],
   zod: ['config', 'kube'],
-  node: ['.', 'cli', 'kube', 'apply', 'observe'],
+  node: ['.', 'cli', 'replay', 'kube', 'apply', 'observe'],
 };
 
 /** Folders that must stay free of I/O, clocks, logs and packages. */

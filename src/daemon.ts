@@ -31,6 +31,7 @@ import { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
 import { systemClock } from './queue/clock.ts';
 import { DueRequests } from './queue/due-requests.ts';
 import { ServiceQueue } from './queue/service-queue.ts';
+import { Recorder } from './replay/recorder.ts';
 import { Serving } from './serving.ts';
 import { ChangeIntake } from './sync/change-intake.ts';
 import { measuredKernel } from './sync/measured-kernel.ts';
@@ -97,7 +98,17 @@ export async function runDaemon(
     return args.mode === 'dry-run'
       ? await dryRunCluster({ ...parts, form: args.form, terminal })
       : await serve(
-          { ...parts, settings, schedulerWarning, log, version, flags: args.flags, observers, setVerbosity },
+          {
+            ...parts,
+            settings,
+            schedulerWarning,
+            log,
+            version,
+            flags: args.flags,
+            observers,
+            setVerbosity,
+            recordTo: args.record,
+          },
           stop,
         );
   } finally {
@@ -120,10 +131,11 @@ interface ServeParts {
   readonly flags: RunArguments['flags'];
   readonly observers: Observers;
   readonly setVerbosity: (verbosity: number) => void;
+  readonly recordTo: string | undefined;
 }
 
 async function serve(parts: ServeParts, stop: Promise<string>): Promise<ExitCode> {
-  const { config, abilities, settings, transport, nodeName, log, version, observers } = parts;
+  const { config, abilities, settings, transport, nodeName, log, version, observers, recordTo } = parts;
   const { nowMs } = systemClock;
   const { families } = abilities;
   const host = countedHost(parts.host, nowMs, (call) => observers.called(call));
@@ -172,7 +184,14 @@ async function serve(parts: ServeParts, stop: Promise<string>): Promise<ExitCode
       void serving.passed(ran[0]);
     },
   };
-  const passes = new PassLoop({ proxier, queue: events.queue(queue), metrics, log: log.child({ part: 'sync' }) });
+  const passes = new PassLoop({
+    proxier,
+    queue: events.queue(queue),
+    metrics,
+    log: log.child({ part: 'sync' }),
+    nowMs,
+    fullIntervalMs: config.syncPeriodMs,
+  });
   const intake = observers.intake(new ChangeIntake(record, queue, config.queue.thresholds, observers.queueMetrics));
   const nodeMissing = Promise.withResolvers<string>();
   const ownNode = new OwnNode({
@@ -189,12 +208,28 @@ async function serve(parts: ServeParts, stop: Promise<string>): Promise<ExitCode
   const addresses = followAddresses(parts.host, runner, log);
   const reconfigured = Promise.withResolvers<string>();
   const reload = new ConfigReload({ ...parts, clock: systemClock, restart: reconfigured.resolve });
-  const handler = observers.handler(
+  const recorder = recordTo === undefined ? undefined : openRecorder(recordTo, log);
+  const told = observers.handler(
     clusterHandler({ record, intake, runner, ownNode, log: log.child({ part: 'kube' }), nodeName }),
   );
+  const handler = {
+    ...told,
+    listed: (late: readonly string[]) => {
+      recorder?.listed();
+      told.listed(late);
+    },
+    repeated: () => observers.queueMetrics.drop('same-version'),
+  };
   const { otherNodes } = config;
   const pace = { clock: systemClock, random: Math.random, resyncMs: config.configSyncPeriodMs };
-  const watch = watchCluster({ transport, nodeName, otherNodes, handler, ...pace });
+  const watch = watchCluster({
+    transport,
+    nodeName,
+    otherNodes,
+    handler,
+    ...pace,
+    ...(recorder ? { tap: (kind, type, object) => recorder.record(kind, type, object) } : {}),
+  });
   log.info(
     { version, node: nodeName, families, behaviour: settings.behaviour, scheduler: settings.scheduler },
     'started',
@@ -223,7 +258,9 @@ async function serve(parts: ServeParts, stop: Promise<string>): Promise<ExitCode
   stopEvents();
   ownNode.stop();
   await reload.stop();
-  await withPatience(Promise.all([watch.stop(), boundedRunner.stop(), addresses.stop(), serving.stop()]));
+  await withPatience(
+    Promise.all([watch.stop().then(() => recorder?.close()), boundedRunner.stop(), addresses.stop(), serving.stop()]),
+  );
   return exitCode;
 }
 
@@ -240,6 +277,11 @@ function followAddresses(
     trouble: (err) => log.warn({ err }, 'changes of addresses are noticed in full passes only'),
     recovered: () => log.info('changes of addresses are noticed at once again'),
   });
+}
+
+function openRecorder(file: string, log: Logger): Recorder {
+  const trouble = (err: string) => log.warn({ err }, 'recording has ended; everything else goes on');
+  return new Recorder({ file, clock: systemClock, trouble });
 }
 
 /** A pass that runs when the process is told to end may finish within this time. */

@@ -2,6 +2,7 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { runCommandLine } from './cli/command-line.ts';
 import { render } from './cli/render.ts';
+import { replay } from './cli/replay.ts';
 import { processTerminal } from './cli/terminal.ts';
 import { writeConfig } from './cli/write-config.ts';
 
@@ -26,6 +27,7 @@ process.exitCode = await runCommandLine(
     run: async (args) => (await import('./daemon.ts')).runDaemon(args, packageJson.version, terminal, stopSignal()),
     writeConfig: (flags, path) => writeConfig(flags, path, terminal),
     render: (args) => render(args, terminal),
+    replay: (args) => replay(args, terminal),
   },
   terminal,
 );

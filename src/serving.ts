@@ -145,9 +145,9 @@ export class Serving {
   }
 
   #ownerOf(frontend: VirtualServerKey): ServicePort | undefined {
-    for (const { owners, parts } of this.#desired.values()) {
+    for (const { owners } of this.#desired.values()) {
       const owner = owners.get(frontend);
-      if (owner !== undefined) return parts.get(owner)?.port;
+      if (owner !== undefined) return owner.part.port;
     }
     return undefined;
   }

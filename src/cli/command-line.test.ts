@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { type GivenFlags, type RenderArguments, type RunArguments, runCommandLine } from './command-line.ts';
+import {
+  type GivenFlags,
+  type RenderArguments,
+  type ReplayArguments,
+  type RunArguments,
+  runCommandLine,
+} from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 
 describe('cli/command-line', () => {
@@ -10,16 +16,13 @@ describe('cli/command-line', () => {
     readonly run?: RunArguments;
     readonly written?: { readonly flags: GivenFlags; readonly path: string };
     readonly render?: RenderArguments;
+    readonly replay?: ReplayArguments;
   }
 
   /** Carries a command line out, each command ending with its own status. */
   async function carryOut(...words: readonly string[]): Promise<Outcome> {
-    const seen: {
-      output: string;
+    const seen: { -readonly [Field in keyof Omit<Outcome, 'exitCode' | 'errors'>]: Outcome[Field] } & {
       errors: string[];
-      run?: RunArguments;
-      written?: Outcome['written'] & {};
-      render?: RenderArguments;
     } = {
       output: '',
       errors: [],
@@ -39,6 +42,10 @@ describe('cli/command-line', () => {
         render: async (args) => {
           seen.render = args;
           return 3;
+        },
+        replay: async (args) => {
+          seen.replay = args;
+          return 1;
         },
       },
       {
@@ -68,6 +75,7 @@ describe('cli/command-line', () => {
     [['--dry-run', '-o', 'json'], { mode: 'dry-run', form: 'json' }],
     [['--dry-run=false', '--output=ipset'], { form: 'ipset' }],
     [['--cleanup=false'], { flags: { cleanup: 'false' } }],
+    [['--record', 'trace.jsonl.gz'], { record: 'trace.jsonl.gz' }],
   ];
   for (const [words, wanted] of runs) {
     it(`runs the daemon for ${JSON.stringify(words.join(' '))}`, async () => {
@@ -120,6 +128,28 @@ describe('cli/command-line', () => {
     });
   }
 
+  const replays: readonly (readonly [readonly string[], Partial<ReplayArguments>])[] = [
+    [['trace.jsonl.gz'], { trace: 'trace.jsonl.gz' }],
+    [['-'], { trace: '-' }],
+    [['--generate', 'mix=noise:100,seed=2'], { generate: 'mix=noise:100,seed=2' }],
+    [['--generate=seed=2', '--write', 'a.gz'], { generate: 'seed=2', write: 'a.gz' }],
+    [
+      ['a', '--pass-ms', '5', '--service-ms=0.1', '--min-sync-period', '500ms', '--sync-period=1m'],
+      { trace: 'a', passMs: '5', serviceMs: '0.1', minSyncPeriod: '500ms', syncPeriod: '1m' },
+    ],
+    [
+      ['a', '--config=c.yaml', '--node=node-a', '-ojson'],
+      { trace: 'a', config: 'c.yaml', node: 'node-a', form: 'json' },
+    ],
+  ];
+  for (const [words, wanted] of replays) {
+    it(`replays for ${words.join(' ')}`, async () => {
+      const { exitCode, output, errors, replay, run } = await carryOut('replay', ...words);
+      expect([replay, run]).to.deep.equal([{ form: 'table', ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 1, output: '', errors: [] });
+    });
+  }
+
   const misused: readonly (readonly [readonly string[], string])[] = [
     [['--proxy-mod=ipvs'], 'unknown option --proxy-mod, did you mean --proxy-mode?'],
     [['--ipvs-shceduler=rr'], 'unknown option --ipvs-shceduler, did you mean --ipvs-scheduler?'],
@@ -134,6 +164,14 @@ describe('cli/command-line', () => {
     [['--cleanup'], '--cleanup is not part of this version'],
     [['render', '-f', 'a', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['render', '-f', 'a', '--dry-run'], 'dry-run'],
+    [['--dry-run', '--record', 'a'], '--record needs the daemon'],
+    [['--init-only', '--record', 'a'], '--record needs the daemon'],
+    [['render', '-f', 'a', '--record', 'b'], '--record is not an option of this command'],
+    [['replay'], 'replay needs a trace, or --generate'],
+    [['replay', 'a', '--generate', 'seed=1'], 'give a trace or --generate, not both'],
+    [['replay', 'a', '--write', 'b'], '--write needs --generate'],
+    [['replay', 'a', '--pas-ms=1'], 'unknown option --pas-ms, did you mean --pass-ms?'],
+    [['replay', 'a', '-o', 'yaml'], 'Given: "yaml"'],
   ];
   for (const [words, message] of misused) {
     it(`ends with status 2 and one line on stderr for ${words.join(' ')}`, async () => {
@@ -161,6 +199,7 @@ describe('cli/command-line', () => {
       run: () => Promise.reject(new Error('a bug')),
       writeConfig: async () => 0 as const,
       render: async () => 0 as const,
+      replay: async () => 0 as const,
     };
     const silent = { output: async () => {}, error: () => {}, input: async () => '' };
     const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);

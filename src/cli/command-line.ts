@@ -14,6 +14,8 @@ export interface RunArguments {
   readonly flags: GivenFlags;
   readonly mode: 'daemon' | 'dry-run' | 'init-only';
   readonly form: OutputForm;
+  /** File that takes what the cluster tells, as a trace. */
+  readonly record?: string;
 }
 
 export interface RenderArguments {
@@ -25,12 +27,29 @@ export interface RenderArguments {
   readonly form: OutputForm;
 }
 
+/** What is not given has a default, or is taken from the configuration file. */
+export interface ReplayArguments {
+  /** File, or `-` for standard input; absent when a trace is made up. */
+  readonly trace?: string;
+  readonly generate?: string;
+  /** File that takes the trace that is made up; it is not run then. */
+  readonly write?: string;
+  readonly config?: string;
+  readonly node?: string;
+  readonly passMs?: string;
+  readonly serviceMs?: string;
+  readonly minSyncPeriod?: string;
+  readonly syncPeriod?: string;
+  readonly form: 'table' | 'json';
+}
+
 /** What the commands do once their arguments are understood. */
 export interface Commands {
   readonly run: (args: RunArguments) => Promise<ExitCode>;
   /** Writes the configuration in force to a file. */
   readonly writeConfig: (flags: GivenFlags, path: string) => Promise<ExitCode>;
   readonly render: (args: RenderArguments) => Promise<ExitCode>;
+  readonly replay: (args: ReplayArguments) => Promise<ExitCode>;
 }
 
 /** Understands a command line and carries it out. What cannot be understood is one line on stderr and status 2. */
@@ -51,7 +70,7 @@ export async function runCommandLine(
     .command(
       ['run', '$0'],
       'the node daemon',
-      (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN),
+      (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
       carryOut((given) => {
         const args = runArguments(given);
         const path = texts(given['write-config-to']).at(-1) ?? '';
@@ -63,6 +82,12 @@ export async function runCommandLine(
       'print what would be programmed for objects in files',
       (command) => configOptions(outputOption(command)).options(RENDER_OPTIONS),
       carryOut((given) => commands.render(renderArguments(given))),
+    )
+    .command(
+      'replay [trace]',
+      'run a trace of cluster events through the queue on a simulated clock',
+      (command) => command.positional('trace', TRACE).options(REPLAY_OPTIONS),
+      carryOut((given) => commands.replay(replayArguments(given))),
     )
     .strict()
     .version(false)
@@ -120,7 +145,32 @@ function runArguments(given: GivenFlags): RunArguments {
   const [initOnly, dryRun] = [isOn(given, 'init-only'), isOn(given, 'dry-run')];
   if (initOnly && dryRun) throw new UsageError('--init-only changes the node and --dry-run does not; give one of them');
   const mode = initOnly ? 'init-only' : dryRun ? 'dry-run' : 'daemon';
-  return { flags: configFlags(given), mode, form: outputForm(given) };
+  const file = texts(given.record).at(-1);
+  if (file === undefined) return { flags: configFlags(given), mode, form: outputForm(given) };
+  if (mode !== 'daemon') throw new UsageError('--record needs the daemon; leave out --dry-run and --init-only');
+  return { flags: configFlags(given), mode, form: outputForm(given), record: file };
+}
+
+function replayArguments(given: GivenFlags): ReplayArguments {
+  const last = (name: string) => texts(given[name]).at(-1);
+  const [word, generate, write] = [last('trace'), last('generate'), last('write')];
+  const trace = word === '' ? '-' : word;
+  if (trace === undefined && generate === undefined) throw new UsageError('replay needs a trace, or --generate');
+  if (trace !== undefined && generate !== undefined) throw new UsageError('give a trace or --generate, not both');
+  if (write !== undefined && generate === undefined) throw new UsageError('--write needs --generate');
+  const words = {
+    trace,
+    generate,
+    write,
+    config: last('config'),
+    node: last('node'),
+    passMs: last('pass-ms'),
+    serviceMs: last('service-ms'),
+    minSyncPeriod: last('min-sync-period'),
+    syncPeriod: last('sync-period'),
+  };
+  const named = Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined));
+  return { ...named, form: last('output') === 'json' ? 'json' : 'table' };
 }
 
 function renderArguments(given: GivenFlags): RenderArguments {
@@ -207,11 +257,79 @@ const RENDER_OPTIONS: Readonly<Record<string, Options>> = {
   },
 };
 
+const RECORD: Options = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'write what the cluster tells into this file, for replay; compressed when its name ends in .gz',
+  group: 'Output:',
+};
+
+const TRACE = { type: 'string', describe: 'file with a trace, compressed or not; - is standard input' } as const;
+
+const REPLAY_OPTIONS: Readonly<Record<string, Options>> = {
+  generate: {
+    type: 'string',
+    requiresArg: true,
+    describe:
+      'make a trace up: slices=500,endpoints=10,changesPerSecond=200,seconds=60,mix=flap:70,replace:15,scale:10,noise:5,seed=1',
+    group: 'Input:',
+  },
+  write: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'write the made-up trace to this file instead',
+    group: 'Output:',
+  },
+  config: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'configuration file, for the queue and periods',
+    group: 'Input:',
+  },
+  node: { type: 'string', requiresArg: true, describe: 'name of the Node to replay for', group: 'Input:' },
+  'pass-ms': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'what a pass costs',
+    defaultDescription: '20',
+    group: 'Model:',
+  },
+  'service-ms': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'and what each Service in it costs',
+    defaultDescription: '0.05',
+    group: 'Model:',
+  },
+  'min-sync-period': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'least time between two passes, e.g. 500ms',
+    defaultDescription: '1s',
+    group: 'Model:',
+  },
+  'sync-period': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'time after which there is a pass without a change',
+    defaultDescription: '30s',
+    group: 'Model:',
+  },
+  output: {
+    alias: 'o',
+    choices: ['table', 'json'],
+    default: 'table',
+    describe: 'form of what is printed',
+    group: 'Output:',
+  },
+};
+
 function explainUsage(message: string): string {
   const [first = '', ...rest] = message.split('\n').map((line) => line.trim());
   const unknown = /^Unknown arguments?: (.+)$/.exec(first)?.[1]?.split(', ') ?? [];
   if (unknown.length === 0) return [first, ...rest].filter(Boolean).join(' ');
-  const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'output', ...Object.keys(RENDER_OPTIONS)];
+  const options = [...Object.keys(RENDER_OPTIONS), ...Object.keys(REPLAY_OPTIONS)];
+  const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'record', 'output', ...options];
   const explained = unknown.map((name) => {
     if (known.includes(name)) return `--${name} is not an option of this command`;
     const near = suggest(name, known);

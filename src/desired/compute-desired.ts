@@ -1,6 +1,6 @@
 import { KUBE_PROXY_SETS, SET_DEFINITIONS, type SetId, setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, emptySets, type IpsetState, type SetEntry, withEntries } from '../kernel/ipset/state.ts';
-import { type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 import type { ServicePortKey } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
@@ -11,6 +11,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import type { Tracked } from '../tracking/tracker.ts';
 import { type HealthCheck, healthChecks } from './health-checks.ts';
 import { type NodeInputs, nodeInputs } from './node-inputs.ts';
+import { type OwnedFrontend, ownFrontends } from './own-frontends.ts';
 import { byFrontend, filledSets, type RuleInputs } from './rule-inputs.ts';
 import { wantedTables } from './rules.ts';
 import { type ServicePart, servicePart } from './service-part.ts';
@@ -26,7 +27,7 @@ export interface Desired {
   readonly rules: RuleInputs;
   readonly parts: ReadonlyMap<ServicePortKey, ServicePart>;
   /** Who has which frontend. */
-  readonly owners: ReadonlyMap<VirtualServerKey, ServicePortKey>;
+  readonly owners: ReadonlyMap<VirtualServerKey, OwnedFrontend>;
 }
 
 /**
@@ -43,12 +44,10 @@ export function computeDesired(
   const fresh = nodeInputs(node, family, settings, claimedAddresses(tracked));
   const inputs = previous && same(previous.node, fresh) ? previous.node : fresh;
   const parts = computeParts(tracked, inputs, settings, previous);
-  const { servers, owners, problems } = joinServers(parts);
-  const bound = new Set([...parts.values()].flatMap((part) => part.bound));
-  const sets = joinSets(parts, bound, family, settings);
-  const closed = [...parts.values()].flatMap(({ closedToNode, port: { port, protocol } }) =>
-    closedToNode.map((address) => ({ address, protocol, port })),
-  );
+  const { owned, counting: fronts, problems } = ownFrontends(parts);
+  const bound = new Set(fronts.filter(({ bind }) => bind).map(({ server }) => server.address));
+  const sets = joinSets([...parts.values(), ...fronts], bound, family, settings);
+  const closed = fronts.filter(({ closedToNode }) => closedToNode).map(({ server }) => server);
   const rules: RuleInputs = {
     family,
     behaviour: settings.behaviour,
@@ -57,16 +56,23 @@ export function computeDesired(
     masqueradeAll: settings.masqueradeAll,
     randomFully: settings.randomFully,
     detector: inputs.detector,
+    ownPods: inputs.ownPods,
     closedToNode: closed.sort(byFrontend),
   };
   return {
-    kernel: { family, ipvs: servers, sets, dummy: { exists: true, addresses: bound }, tables: wantedTables(rules) },
+    kernel: {
+      family,
+      ipvs: new Map([...owned].map(([key, { front }]) => [key, front.server])),
+      sets,
+      dummy: { exists: true, addresses: bound },
+      tables: wantedTables(rules),
+    },
     healthChecks: healthChecks(parts.values()),
     problems: [...problems, ...addressProblems(parts)],
     node: inputs,
     rules,
     parts,
-    owners,
+    owners: owned,
   };
 }
 
@@ -93,51 +99,15 @@ function computeParts(
 
 const NO_ENDPOINTS: readonly never[] = [];
 
-/** Where service ports claim the same frontend, the one whose name comes first has it, on every node and in every pass. */
-function joinServers(parts: ReadonlyMap<ServicePortKey, ServicePart>) {
-  const owners = new Map<VirtualServerKey, ServicePortKey>();
-  const servers = new Map<VirtualServerKey, VirtualServer>();
-  const claimed = new Set<VirtualServerKey>();
-  for (const [key, part] of parts) {
-    for (const server of part.servers) {
-      const frontend = virtualServerKey(server);
-      const owner = owners.get(frontend);
-      if (owner !== undefined && owner !== key) claimed.add(frontend);
-      if (owner !== undefined && owner < key) continue;
-      owners.set(frontend, key);
-      servers.set(frontend, server);
-    }
-  }
-  return { servers, owners, problems: claimed.size === 0 ? [] : collisions(parts, owners, claimed) };
-}
-
-/** One for each service port and frontend that it does not get, sorted. */
-function collisions(
-  parts: ReadonlyMap<ServicePortKey, ServicePart>,
-  owners: ReadonlyMap<VirtualServerKey, ServicePortKey>,
-  claimed: ReadonlySet<VirtualServerKey>,
-): readonly Problem[] {
-  const problems = new Map<string, Problem>();
-  for (const [key, part] of parts) {
-    for (const frontend of part.servers.map(virtualServerKey)) {
-      const owner = owners.get(frontend);
-      if (!claimed.has(frontend) || owner === key) continue;
-      const message = `${frontend} is also claimed by ${owner}, which is served`;
-      problems.set(`${key} ${frontend}`, { object: `Service ${key}`, field: '', message });
-    }
-  }
-  return [...problems].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, problem]) => problem);
-}
-
 /** All sets of the family with their entries; every bound address stands in the set that guards the dummy interface. */
 function joinSets(
-  parts: ReadonlyMap<ServicePortKey, ServicePart>,
+  contributions: readonly Pick<ServicePart, 'entries'>[],
   bound: ReadonlySet<IpAddress>,
   family: Family,
   { behaviour }: ProxySettings,
 ): IpsetState {
   const entries = new Map<SetId, Set<SetEntry>>([['IPVS-IPS', new Set([...bound].map(addressEntry))]]);
-  for (const { entries: own } of parts.values()) {
+  for (const { entries: own } of contributions) {
     for (const [id, entry] of own) entries.set(id, (entries.get(id) ?? new Set()).add(entry));
   }
   const sets = emptySets(family, behaviour === 'documented' ? SET_DEFINITIONS : KUBE_PROXY_SETS);

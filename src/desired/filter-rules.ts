@@ -104,5 +104,6 @@ function acceptRules({ family }: RuleInputs): readonly Rule[] {
     onNode('TCP', [inSet('NODE-PORT-IP', family, 'dst'), inSet('NODE-PORT-TCP', family, 'dst')]),
     onNode('UDP', [inSet('NODE-PORT-IP', family, 'dst'), inSet('NODE-PORT-UDP', family, 'dst')]),
     onNode('SCTP', [inSet('NODE-PORT-SCTP-HASH', family, 'dst,dst')]),
+    rule([{ kind: 'echo-request' }, inSet('IPVS-IPS', family, 'dst')], ACCEPT),
   ];
 }

@@ -39,6 +39,7 @@ function serviceRules(inputs: RuleInputs): readonly Rule[] {
   ];
   return [
     rule([{ kind: 'source', of: LOOPBACK[family], negated: false }], RETURN),
+    ...markWithoutLocal(inputs),
     ...ifFilled(inputs, 'LOAD-BALANCER', (id) => [rule(named(id, family, 'dst,dst'), jumpTo('KUBE-LOAD-BALANCER'))]),
     ...ifFilled(inputs, 'CLUSTER-IP', () => [markClusterIP(inputs)]),
     ...ifFilled(inputs, 'EXTERNAL-IP', (id) => [rule(named(id, family, 'dst,dst'), MARK), ...acceptExternal(id)]),
@@ -57,6 +58,17 @@ function markClusterIP({ family, masqueradeAll, detector }: RuleInputs): Rule {
   if (masqueradeAll) return rule(named('CLUSTER-IP', family, 'dst,dst'), MARK);
   if (!detector) return rule(named('CLUSTER-IP', family, 'src,dst'), MARK);
   return rule([notFromPods(detector), ...named('CLUSTER-IP', family, 'dst,dst')], MARK);
+}
+
+/**
+ * Under policy Local without a local endpoint only the node's own Pods get their answers by way of the node; the node itself and Pods of
+ * other nodes need it. Without a detector clients outside would be served by this, and they are not meant to be.
+ */
+function markWithoutLocal(inputs: RuleInputs): readonly Rule[] {
+  const { detector, ownPods, family } = inputs;
+  if (!detector) return [];
+  const others = ownPods ? [notFromPods(ownPods)] : [];
+  return ifDocumented(inputs, [rule([...others, ...named('EXTERNAL-NO-LOCAL', family, 'dst,dst')], MARK)]);
 }
 
 /** The node has the address it dials as its source; an endpoint elsewhere could not answer to that. Clients outside keep theirs. */

@@ -20,6 +20,8 @@ export interface NodeInputs {
   readonly otherNodeAddresses: ReadonlySet<IpAddress>;
   /** `undefined`: traffic of this cluster's Pods cannot be told from other traffic. */
   readonly detector: LocalDetector | undefined;
+  /** Tells the Pods of this node; `undefined` when that is not known. */
+  readonly ownPods: LocalDetector | undefined;
 }
 
 export type LocalDetector =
@@ -42,13 +44,15 @@ export function nodeInputs(
   const configured = settings.nodePortAddresses.flatMap((range) => (range === 'primary' ? primary : [range]));
   const ranges = configured.filter((range) => cidrFamily(range) === family);
   const everywhere = settings.nodePortAddresses.length === 0 || ranges.some((range) => prefixLength(range) === 0);
+  const detector = detectorOf(settings.detectLocal, node, family);
   return {
     place: { name: node.name, zone: node.zone },
     nodePortAddresses: served({ node, family, ranges, everywhere, ownAddresses }),
     ownAddresses,
     primaryAddress: nodeAddress ?? (settings.behaviour === 'documented' ? ownAddresses[0] : undefined),
     otherNodeAddresses: settings.behaviour === 'documented' ? foreignAmong(claimed, node, ownAddresses) : NO_ADDRESSES,
-    detector: detectorOf(settings.detectLocal, node, family),
+    detector,
+    ownPods: detector?.kind === 'interface' ? detector : detectorOf({ kind: 'node-cidr' }, node, family),
   };
 }
 

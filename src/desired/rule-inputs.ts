@@ -18,6 +18,8 @@ export interface RuleInputs {
   readonly masqueradeAll: boolean;
   readonly randomFully: boolean;
   readonly detector: LocalDetector | undefined;
+  /** Tells the Pods of this node, where it is known how. */
+  readonly ownPods: LocalDetector | undefined;
   /** Load-balancer frontends that the node itself may not use. */
   readonly closedToNode: readonly ClosedFrontend[];
 }

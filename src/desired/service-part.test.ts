@@ -4,7 +4,7 @@ import { endpoint, nodeView, servicePort, settings } from '../../test/builders/o
 import type { Endpoint } from '../model/endpoint.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import { nodeInputs } from './node-inputs.ts';
-import { servicePart } from './service-part.ts';
+import { type ServicePart, servicePart } from './service-part.ts';
 
 describe('desired/service-part', () => {
   const node = nodeInputs(nodeView({ addresses: [ip('192.168.0.10')] }), 'IPv4', settings());
@@ -12,13 +12,15 @@ describe('desired/service-part', () => {
   const local = endpoint({ address: ip('10.180.0.1'), local: true });
   const vip = ip('203.0.113.9');
   const part = (given: Partial<ServicePort>, endpoints: readonly Endpoint[] = [], inputs = node) =>
-    servicePart(servicePort(given), endpoints, inputs, settings({ behaviour: 'kube-proxy' }));
+    joined(servicePart(servicePort(given), endpoints, inputs, settings({ behaviour: 'kube-proxy' })));
   /** Real servers by the address of their virtual server. */
   const backends = (given: Partial<ServicePort>, endpoints: readonly Endpoint[]) =>
     Object.fromEntries(part(given, endpoints).servers.map((each) => [each.address, [...each.realServers.keys()]]));
 
   it('makes a virtual server with a real server for each chosen endpoint, weight 1 and masqueraded', () => {
-    const affine = servicePart(servicePort({ affinitySeconds: 600 }), [remote], node, settings({ scheduler: 'mh' }));
+    const affine = joined(
+      servicePart(servicePort({ affinitySeconds: 600 }), [remote], node, settings({ scheduler: 'mh' })),
+    );
     expect(affine.servers).to.deep.equal([
       {
         protocol: 'TCP',
@@ -158,7 +160,7 @@ describe('desired/service-part', () => {
 
   describe('under behaviour documented', () => {
     const own = (given: Partial<ServicePort>, endpoints: readonly Endpoint[] = [], inputs = node) =>
-      servicePart(servicePort(given), endpoints, inputs, settings());
+      joined(servicePart(servicePort(given), endpoints, inputs, settings()));
     const outside = { externalIPs: [ip('203.0.113.1')], loadBalancerVIPs: [vip], nodePort: port(30080) };
     const noLocal = (given: Partial<ServicePort>, endpoints: readonly Endpoint[]) =>
       own({ ...outside, ...given }, endpoints).entries.filter(([set]) => set.endsWith('NO-LOCAL'));
@@ -245,3 +247,14 @@ describe('desired/service-part', () => {
     });
   });
 });
+
+/** What a part adds where all its frontends are its own. */
+function joined({ fronts, entries, ...part }: ServicePart) {
+  return {
+    ...part,
+    servers: fronts.map(({ server }) => server),
+    entries: [...entries, ...fronts.flatMap((front) => front.entries)],
+    bound: fronts.filter(({ bind }) => bind).map(({ server }) => server.address),
+    closedToNode: fronts.filter(({ closedToNode }) => closedToNode).map(({ server }) => server.address),
+  };
+}

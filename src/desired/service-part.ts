@@ -16,16 +16,24 @@ import type { ProxySettings } from './settings.ts';
 export interface ServicePart {
   readonly port: ServicePort;
   readonly endpoints: readonly Endpoint[];
-  readonly servers: readonly VirtualServer[];
+  readonly fronts: readonly FrontPart[];
+  /** Entries that belong to no frontend. */
   readonly entries: readonly PartEntry[];
-  /** Addresses for the dummy interface. */
-  readonly bound: readonly IpAddress[];
-  /** Load-balancer addresses that the node itself may not use. */
-  readonly closedToNode: readonly IpAddress[];
   /** Policies under which the port has usable endpoints in the cluster, but none on this node. */
   readonly withoutLocal: readonly ('internal' | 'external')[];
   /** Addresses that cannot be served on this node. */
   readonly problems: readonly Problem[];
+}
+
+/** What one frontend adds; nothing of it counts where the frontend belongs to another service port. */
+export interface FrontPart {
+  readonly kind: Frontend['kind'];
+  readonly server: VirtualServer;
+  readonly entries: readonly PartEntry[];
+  /** The address has to be bound to the dummy interface. */
+  readonly bind: boolean;
+  /** The node itself may not use it. */
+  readonly closedToNode: boolean;
 }
 
 /** Never fails: a service port that can be partly served is partly served. */
@@ -36,30 +44,32 @@ export function servicePart(
   settings: ProxySettings,
 ): ServicePart {
   const chosen = chooseEndpoints(endpoints, port, node.place);
-  const fronts = frontends(port, node);
-  const restricted = isRestricted(port, settings) ? fronts.filter(isLoadBalancer) : [];
-  const closedToNode = restricted.filter(() => !nodeIsInRanges(port, node)).map(({ address }) => address);
-  const documented = settings.behaviour === 'documented';
+  const isDocumented = settings.behaviour === 'documented';
+  const restricted = isRestricted(port, settings);
   return {
     port,
     endpoints,
-    servers: fronts.map((front) => virtualServer(front, port, { all: endpoints, chosen }, settings)),
+    fronts: frontends(port, node).map((front): FrontPart => {
+      const isGuarded = restricted && front.kind === 'load-balancer';
+      return {
+        kind: front.kind,
+        server: virtualServer(front, port, { all: endpoints, chosen }, settings),
+        entries: [
+          ...front.entries,
+          ...(isGuarded ? sourceRangeEntries(front.address, port, node) : []),
+          ...(isDocumented ? documentedEntries(front, port, chosen) : []),
+        ],
+        bind: front.bind,
+        closedToNode: isGuarded && !nodeIsInRanges(port, node),
+      };
+    }),
     entries: [
       ...endpoints.filter(({ local }) => local).map((endpoint) => loopBackEntry(endpoint, port)),
-      ...fronts.flatMap(({ entries }) => entries),
-      ...restricted.flatMap(({ address }) => sourceRangeEntries(address, port, node)),
-      ...(documented ? documentedEntries(fronts, port, chosen) : []),
       ...healthCheckEntries(port, node, settings),
     ],
-    bound: fronts.filter(({ bind }) => bind).map(({ address }) => address),
-    closedToNode,
     withoutLocal: policiesWithoutLocal(port, chosen),
     problems: addressesOfOtherNodes(port, node),
   };
-}
-
-function isLoadBalancer(front: Frontend): boolean {
-  return front.kind === 'load-balancer';
 }
 
 /** kube-proxy looks at the ranges of the family alone. */
@@ -108,15 +118,15 @@ function nodeIsInRanges(port: ServicePort, { primaryAddress }: NodeInputs): bool
 
 /** For rules that kube-proxy does not have. Where no endpoint is usable at all, the kernel refuses, and nothing needs to be dropped. */
 function documentedEntries(
-  fronts: readonly Frontend[],
+  { kind, address, port: number, policyLocal, withoutLocal }: Frontend,
   port: ServicePort,
   chosen: ChosenEndpoints,
 ): readonly PartEntry[] {
-  const lacksLocal = chosen.hasAny && (chosen.local ?? []).length === 0;
-  return fronts.flatMap(({ kind, address, port: number, policyLocal, withoutLocal }): readonly PartEntry[] => [
+  const lacksLocal = policyLocal && chosen.hasAny && (chosen.local ?? []).length === 0;
+  return [
     ...(kind === 'node-port' ? [['NODE-PORT-IP', addressEntry(address)] as const] : []),
-    ...(policyLocal && lacksLocal ? [[withoutLocal, addressPortEntry(address, port.protocol, number)] as const] : []),
-  ]);
+    ...(lacksLocal ? [[withoutLocal, addressPortEntry(address, port.protocol, number)] as const] : []),
+  ];
 }
 
 /** In kube-proxy a node port that has no address to be served on takes the health check port with it. */

@@ -17,8 +17,8 @@ export function udpFlowTargets(previous: Desired | undefined, desired: Desired):
   if (touched.size === 0) return targets;
   for (const part of desired.parts.values()) {
     if (!isUdp(part)) continue;
-    const served = part.servers.filter((server) => desired.kernel.ipvs.get(virtualServerKey(server)) === server);
-    const frontends = served.map(flowEndKey).filter((key) => touched.has(key));
+    const served = part.fronts.filter((front) => desired.owners.get(virtualServerKey(front.server))?.front === front);
+    const frontends = served.map(({ server }) => flowEndKey(server)).filter((key) => touched.has(key));
     if (frontends.length === 0) continue;
     const answerers = answerersOf(part);
     for (const key of frontends) targets.set(key, answerers);
@@ -31,7 +31,9 @@ function touchedFrontends(
   after: ReadonlyMap<ServicePortKey, ServicePart>,
 ): ReadonlySet<FlowEndKey> {
   const changed = (parts: typeof before, others: typeof before) =>
-    [...parts].flatMap(([key, part]) => (isUdp(part) && others.get(key) !== part ? part.servers.map(flowEndKey) : []));
+    [...parts].flatMap(([key, part]) =>
+      isUdp(part) && others.get(key) !== part ? part.fronts.map(({ server }) => flowEndKey(server)) : [],
+    );
   return new Set([...changed(before, after), ...changed(after, before)]);
 }
 
@@ -40,8 +42,8 @@ function isUdp({ port }: ServicePart): boolean {
 }
 
 /** All endpoints that serve or are in use, wherever they are: traffic policies and hints choose for new flows only. */
-function answerersOf({ endpoints, servers }: ServicePart): ReadonlySet<FlowEndKey> {
+function answerersOf({ endpoints, fronts }: ServicePart): ReadonlySet<FlowEndKey> {
   const live = endpoints.filter(({ ready, serving }) => ready || serving);
-  const inUse = servers.flatMap(({ realServers }) => [...realServers.values()]);
+  const inUse = fronts.flatMap(({ server }) => [...server.realServers.values()]);
   return new Set([...live, ...inUse].map(flowEndKey));
 }

@@ -40,6 +40,7 @@ describe('kube/decode-service', () => {
     expect(plain).to.deep.equal({
       name: 'shop/cart',
       type: 'ClusterIP',
+      createdAt: '',
       clusterIP: '172.20.1.1',
       clusterIPs: { IPv4: '172.20.1.1' },
       ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: undefined }],

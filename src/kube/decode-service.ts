@@ -25,6 +25,7 @@ export function decodeService(json: unknown): Decoded<Service> {
   const served = clusterIP !== undefined && clusterIP !== 'None' && type !== 'ExternalName';
   const value: Service = {
     name: serviceName(namespace, name),
+    createdAt: text(metadata.creationTimestamp) ?? '',
     type,
     clusterIP,
     clusterIPs: served ? readClusterIPs(reader, spec, clusterIP) : {},

@@ -112,8 +112,8 @@ function readEndpoint(
     serving: conditions.serving !== false,
     terminating: conditions.terminating === true,
     nodeName: nodeName && intern(nodeName),
-    zoneHints: names('forZones', hints.forZones),
-    nodeHints: names('forNodes', hints.forNodes),
+    zoneHints: hints.forZones === undefined ? NO_NAMES : names('forZones', hints.forZones),
+    nodeHints: hints.forNodes === undefined ? NO_NAMES : names('forNodes', hints.forNodes),
   };
 }
 

@@ -34,6 +34,46 @@ describe('kube/list-watch-cache', () => {
     expect(recorder.lines).to.deep.equal(['+ a']);
   });
 
+  it('tells a handler that asks for it of versions that come again', () => {
+    let repeated = 0;
+    const told = { changed: () => {}, problem: () => {}, repeated: () => (repeated += 1) };
+    const cache = new ObjectCache<Thing>(decodeThing, told);
+    for (const version of ['1', '1', '2', '2', '2']) cache.put('/a', cache.read(raw('a', '1', version)));
+    expect(repeated).to.equal(3);
+  });
+
+  it('lets a tap hear of every object before the handler does, whether it can be decoded or not', () => {
+    const heard: string[] = [];
+    const told = {
+      changed: (previous?: Thing, current?: Thing) => heard.push(`${previous?.name} → ${current?.name}`),
+      problem: () => heard.push('problem'),
+    };
+    const cache = new ObjectCache<Thing>(decodeThing, told, (type, object) =>
+      heard.push(`${type} ${JSON.stringify(object)}`),
+    );
+    const text = (note: string) => JSON.stringify({ metadata: { name: 'a', annotations: { note } } });
+    const put = (object: RawObject) => cache.put(object.key, cache.read(object));
+    put(raw('a', '1', '1', 'x'));
+    put(raw('a', '1', '2', 'bad'));
+    put(raw('a', '1', '2', 'bad'));
+    put(raw('a', '2', '3', 'y'));
+    cache.replace(new Map());
+    cache.remove('/a');
+    expect(heard).to.deep.equal([
+      `ADDED ${text('x')}`,
+      'undefined → a',
+      `MODIFIED ${text('bad')}`,
+      'problem',
+      `MODIFIED ${text('bad')}`,
+      'DELETED {"metadata":{"name":"a","uid":"1","resourceVersion":"2"}}',
+      'a → undefined',
+      `ADDED ${text('y')}`,
+      'undefined → a',
+      'DELETED {"metadata":{"name":"a","uid":"2","resourceVersion":"3"}}',
+      'a → undefined',
+    ]);
+  });
+
   it('takes another uid under the same name for a deletion and an addition', () => {
     const { recorder, put } = setUp();
     put(raw('a', '1', '1', 'x'));

@@ -8,11 +8,13 @@ describe('kube/watch-cluster', () => {
   let clock: SteppedClock;
   let watch: ClusterWatch;
   let told: string[];
+  let tapped: string[];
 
   function begin(otherNodes: 'watched' | 'ignored'): void {
     transport = new FakeTransport();
     clock = new SteppedClock();
     told = [];
+    tapped = [];
     const change = (kind: string) => (previous?: { readonly name: string }, current?: { readonly name: string }) => {
       told.push(`${kind} ${previous?.name ?? '-'} → ${current?.name ?? '-'}`);
     };
@@ -22,12 +24,14 @@ describe('kube/watch-cluster', () => {
       otherNodes,
       clock,
       random: () => 0.5,
+      tap: (kind, type, object) => tapped.push(`${kind} ${type} ${JSON.stringify(object)}`),
       handler: {
         service: change('service'),
         slice: change('slice'),
         node: change('node'),
         otherNode: (previous, current) => told.push(`other ${previous ?? '-'} → ${current ?? '-'}`),
         listed: (late) => told.push(['listed', ...late].join(' without ')),
+        repeated: () => told.push('repeated'),
         problem: ({ object, field }) => told.push(`problem ${object} ${field}`),
         trouble: (resource, message, retryInMs) =>
           told.push(`trouble ${resource}: ${message}, again in ${retryInMs > 0}`),
@@ -99,6 +103,31 @@ describe('kube/watch-cluster', () => {
     events.event('DELETED', { ...cart, metadata: meta('cart', { resourceVersion: '11' }) });
     await settle();
     expect(told.at(-1)).to.equal('service shop/cart → -');
+  });
+
+  it('tells of a version that comes again, and of nothing else because of it', async () => {
+    await (await request('services', 'list')).answer(list(cart));
+    const events = (await request('services', 'watch')).open();
+    told = [];
+    events.event('MODIFIED', cart);
+    await settle();
+    expect(told).to.deep.equal(['repeated']);
+  });
+
+  it('lets a tap hear of each object with its kind, as the server gives it', async () => {
+    const nodeA = { metadata: { name: 'node-a', uid: 'a', resourceVersion: '5' } };
+    await (await request('services', 'list')).answer(list(cart));
+    await (await request('nodes', 'list')).answer(list(nodeA));
+    await (await request('endpointslices', 'list')).answer(list(cartSlice));
+    const events = (await request('services', 'watch')).open();
+    events.event('DELETED', { ...cart, metadata: meta('cart', { resourceVersion: '11' }) });
+    await settle();
+    expect(tapped).to.deep.equal([
+      `Service ADDED ${JSON.stringify(cart)}`,
+      `Node ADDED ${JSON.stringify(nodeA)}`,
+      `EndpointSlice ADDED ${JSON.stringify(cartSlice)}`,
+      'Service DELETED {"metadata":{"namespace":"shop","name":"cart","uid":"cart","resourceVersion":"5"}}',
+    ]);
   });
 
   it('decodes each kind and tells what is wrong with an object', async () => {

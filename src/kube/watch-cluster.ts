@@ -27,6 +27,8 @@ export interface ClusterHandler {
   /** Once, when every resource has been listed completely, but for those that are `late`: they are not waited for any longer. */
   listed(late: readonly string[]): void;
   problem(problem: Problem): void;
+  /** An object came in the version in which it is known. */
+  repeated?(): void;
   /** Requests for a resource began to fail, or fail in another way than before. */
   trouble(resource: string, message: string, retryInMs: number): void;
   recovered(resource: string): void;
@@ -94,6 +96,7 @@ export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }:
       handler: {
         changed,
         problem: (problem) => handler.problem(problem),
+        repeated: () => handler.repeated?.(),
         listed: () => firstLists.listed(name),
         trouble: (error: ApiError, retryInMs: number) => handler.trouble(name, describeApiError(error), retryInMs),
         recovered: () => handler.recovered(name),

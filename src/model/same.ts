@@ -4,17 +4,27 @@ export function same(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (a instanceof Map && b instanceof Map) return sameMaps(a, b);
   if (a instanceof Set && b instanceof Set) return a.size === b.size && a.isSubsetOf(b);
-  if (KINDS.some((isOfKind) => isOfKind(a) !== isOfKind(b))) return false;
-  const [keysA, keysB] = [Object.keys(a), Object.keys(b)];
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  return keysA.length === keysB.length && keysA.every((key) => Object.hasOwn(b, key) && same(left[key], right[key]));
+  if (Array.isArray(a) && Array.isArray(b)) return sameLists(a, b);
+  return !isCollection(a) && !isCollection(b) && sameRecords(a, b);
 }
 
-const KINDS: readonly ((value: unknown) => boolean)[] = [
-  Array.isArray,
-  (value) => value instanceof Map,
-  (value) => value instanceof Set,
-];
+function isCollection(value: object): boolean {
+  return Array.isArray(value) || value instanceof Map || value instanceof Set;
+}
+
+function sameLists(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index += 1) if (!same(a[index], b[index])) return false;
+  return true;
+}
+
+function sameRecords(a: object, b: object): boolean {
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  for (const key of keys) if (!Object.hasOwn(b, key) || !same(left[key], right[key])) return false;
+  return true;
+}
 
 function sameMaps(a: ReadonlyMap<unknown, unknown>, b: ReadonlyMap<unknown, unknown>): boolean {
   return a.size === b.size && [...a].every(([key, value]) => b.has(key) && same(value, b.get(key)));

@@ -12,6 +12,8 @@ import type { ServiceName, ServicePortKey } from './names.ts';
 export interface ServicePort {
   readonly key: ServicePortKey;
   readonly service: ServiceName;
+  /** As in `Service`. */
+  readonly createdAt: string;
   readonly clusterIP: IpAddress;
   readonly port: Port;
   readonly protocol: Protocol;

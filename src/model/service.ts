@@ -10,6 +10,8 @@ export type TrafficPolicy = 'Cluster' | 'Local';
 /** What kernel state depends on in a Service, both families together; everything else of the object is left behind. */
 export interface Service {
   readonly name: ServiceName;
+  /** When the object was created, as RFC 3339 in UTC, so that earlier sorts first; `''` when it does not say. */
+  readonly createdAt: string;
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
   /** `None` for a headless Service, `undefined` when no address was assigned. */
   readonly clusterIP: IpAddress | 'None' | undefined;

@@ -18,9 +18,13 @@ export type AddressBytes = readonly number[];
  * Source: k8s.io/utils/net ParseIPSloppy
  */
 export function parseIpAddress(text: string): IpAddress | undefined {
+  if (CANONICAL_IPV4.test(text)) return text as IpAddress;
   const bytes = parseAddressBytes(text);
   return bytes && formatAddress(bytes);
 }
+
+/** What nearly every endpoint has; nothing is to be made of it. */
+const CANONICAL_IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 export function parseAddressBytes(text: string): AddressBytes | undefined {
   if (!text.includes(':')) return parseIpv4(text);

@@ -2,7 +2,7 @@ import { applyDummySteps, type DummyStep, diffDummy } from '../kernel/dummy/diff
 import { ownSets } from '../kernel/ipset/definitions.ts';
 import { applyIpsetSteps, diffIpsets, type IpsetStep } from '../kernel/ipset/diff.ts';
 import { applyTableChanges, diffIptables, type TableChange, withoutSets } from '../kernel/iptables/diff.ts';
-import type { WantedTables } from '../kernel/iptables/state.ts';
+import { type ReadTables, TABLES, type TableName, type WantedTables } from '../kernel/iptables/state.ts';
 import { applyIpvsSteps, diffIpvs, type IpvsStep, type KeptServer } from '../kernel/ipvs/diff.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
@@ -26,6 +26,14 @@ export interface Plan {
   readonly kept: readonly KeptServer[];
   /** Addresses on the dummy interface that somebody else has bound. */
   readonly foreignAddresses: readonly IpAddress[];
+  /** Sets of ours with another type that rules of others name: the kernel does not destroy them, so nothing of the family can be done. */
+  readonly blockedSets: readonly BlockedSet[];
+}
+
+export interface BlockedSet {
+  readonly name: string;
+  readonly table: TableName;
+  readonly chain: string;
 }
 
 /**
@@ -74,7 +82,19 @@ export function planSync(
     },
     kept: ipvs.kept,
     foreignAddresses: dummy.foreign,
+    blockedSets: findBlocked(sets.rebuilt, tables),
   };
+}
+
+/** What still names a set after our own chains have let go of it. */
+function findBlocked(rebuilt: readonly string[], tables: ReadTables): readonly BlockedSet[] {
+  return rebuilt.flatMap((name) =>
+    TABLES.flatMap((table) =>
+      [...tables[table]].flatMap(([chain, rules]) =>
+        rules.some((rule) => rule.includes(`--match-set ${name} `)) ? [{ name, table, chain }] : [],
+      ),
+    ),
+  );
 }
 
 function hasWork(part: PlanPart): boolean {

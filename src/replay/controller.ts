@@ -8,6 +8,9 @@ export interface PassCost {
   readonly serviceMs: number;
 }
 
+/** What a pass of a few hundred Services takes, roughly: a handful of processes, and some lines for each Service. */
+export const DEFAULT_COST: PassCost = { passMs: 20, serviceMs: 0.05 };
+
 export type ControllerName = 'naive' | 'kube-proxy' | 'ipvs-proxier';
 
 /** One way of turning events into passes. */

@@ -58,7 +58,13 @@ function withShare(spec: GenerateSpec, word: string): Result<GenerateSpec, strin
 }
 
 /** The largest values that can be told apart by their addresses, or that make sense. */
-const LIMITS = { slices: 60_000, endpoints: 1_000, changesPerSecond: 100_000, seconds: 86_400, seed: 2 ** 32 - 1 } as const;
+const LIMITS = {
+  slices: 60_000,
+  endpoints: 1_000,
+  changesPerSecond: 100_000,
+  seconds: 86_400,
+  seed: 2 ** 32 - 1,
+} as const;
 const MINIMA = { slices: 1, endpoints: 0, changesPerSecond: 0, seconds: 0, seed: 0 } as const;
 
 function withNumber(spec: GenerateSpec, key: string, value: string): Result<GenerateSpec, string> {

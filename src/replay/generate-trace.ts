@@ -1,5 +1,5 @@
-import { GeneratedCluster } from './generated-cluster.ts';
 import { CHANGE_SORTS, type ChangeSort, type GenerateSpec } from './generate-spec.ts';
+import { GeneratedCluster } from './generated-cluster.ts';
 import { type Random, seededRandom } from './random.ts';
 import type { TraceEvent } from './trace-event.ts';
 

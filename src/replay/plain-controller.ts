@@ -1,5 +1,5 @@
-import type { Level } from '../queue/change.ts';
 import { BoundedFrequencyRunner } from '../queue/bounded-frequency-runner.ts';
+import type { Level } from '../queue/change.ts';
 import { type Controller, type PassCost, Tally } from './controller.ts';
 import type { Verdict } from './event-filter.ts';
 import type { SimulatedClock } from './simulated-clock.ts';

@@ -60,6 +60,8 @@ export class QueueController implements Controller {
       },
       metrics: new PassMetrics(),
       log: SILENT,
+      nowMs: () => clock.nowMs(),
+      fullIntervalMs: options.syncPeriodMs,
     });
   }
 
@@ -70,7 +72,8 @@ export class QueueController implements Controller {
         return;
       case 'node':
         this.#isAsked = true;
-        return this.#runner.request(verdict.reason);
+        this.#runner.request(verdict.reason);
+        return;
       default:
         this.#wait(verdict, atMs);
         for (const change of verdict.changes) this.#queue.add(change);

@@ -36,7 +36,7 @@ describe('sync/pass-loop', () => {
     metrics = new PassMetrics();
     queue = new ServiceQueue({ clock, random: () => 0, settings: DEFAULT_QUEUE_SETTINGS });
     intake = new ChangeIntake(proxier.record, queue, DEFAULT_QUEUE_SETTINGS.thresholds, new QueueMetrics());
-    loop = new PassLoop({ proxier, queue, metrics, log });
+    loop = new PassLoop({ proxier, queue, metrics, log, nowMs: () => clock.nowMs(), fullIntervalMs: 30_000 });
     intake.service(undefined, cart);
     intake.slice(undefined, endpoints);
   });
@@ -97,6 +97,18 @@ describe('sync/pass-loop', () => {
       expect(told.map(([, , fields]) => 'pass' in fields && fields.pass)).to.deep.equal([kind]);
     });
   }
+
+  it('runs a full pass when it is time for one, however many normal ones come in between', async () => {
+    await run('start');
+    const passes: unknown[] = [];
+    for (let seconds = 10; seconds <= 70; seconds += 10) {
+      await clock.advance(10_000);
+      told = [];
+      await run('high');
+      passes.push(told.map(([, , fields]) => 'pass' in fields && fields.pass)[0]);
+    }
+    expect(passes).to.deep.equal(['normal', 'normal', 'full', 'normal', 'normal', 'full', 'normal']);
+  });
 
   it('waits 1, 2, 4 … and at most 30 seconds after failures, and begins anew after a success', async () => {
     const delays: number[] = [];

@@ -23,6 +23,9 @@ export interface PassLoopOptions {
   readonly queue: Pick<ServiceQueue, 'drain' | 'done' | 'isQuarantined'>;
   readonly metrics: Pick<PassMetrics, 'ran'>;
   readonly log: PassLog;
+  readonly nowMs: () => number;
+  /** A full pass runs at the latest this long after the one before, however many normal ones come in between. */
+  readonly fullIntervalMs: number;
 }
 
 /**
@@ -32,6 +35,7 @@ export interface PassLoopOptions {
 export class PassLoop {
   readonly #options: PassLoopOptions;
   #failures = 0;
+  #lastFullMs: number | undefined;
   /** What was last said to be wrong; a fault is told of when it changes, not at every retry. */
   #saidErrors = '';
   #saidRemarks: ReadonlySet<string> = new Set();
@@ -42,13 +46,14 @@ export class PassLoop {
   }
 
   async run(reasons: ReadonlySet<string>): Promise<PassOutcome> {
-    const { proxier, queue, metrics } = this.#options;
-    const kind = proxier.kindOf([...reasons].some((reason) => FULL_PASS_REASONS.has(reason)) ? 'full' : 'normal');
+    const { proxier, queue, metrics, nowMs } = this.#options;
+    const kind = proxier.kindOf(this.#asksForFull(reasons) ? 'full' : 'normal');
     const taken = queue.drain(kind);
     const names = new Set<string>(taken.map(({ service }) => service));
     const isTried = (service: string) => names.has(service) || (kind === 'full' && !queue.isQuarantined(service));
     const report = await proxier.pass(kind, [...reasons], isTried);
     metrics.ran(report, taken);
+    if (kind === 'full') this.#lastFullMs = nowMs();
     this.#tell(report, taken);
     for (const { service } of taken) this.#tellQuarantine(queue.done(service, outcomeOf(service, report)));
     this.#failures = report.errors.length > 0 ? this.#failures + 1 : 0;
@@ -56,6 +61,13 @@ export class PassLoop {
     return report.families.some(({ draining }) => draining > 0)
       ? { kind: 'retry', afterMs: DRAIN_POLL_MS }
       : { kind: 'done' };
+  }
+
+  /** The runner asks for a periodic pass only when it is idle. */
+  #asksForFull(reasons: ReadonlySet<string>): boolean {
+    const { nowMs, fullIntervalMs } = this.#options;
+    const isDue = this.#lastFullMs !== undefined && nowMs() - this.#lastFullMs >= fullIntervalMs;
+    return isDue || [...reasons].some((reason) => FULL_PASS_REASONS.has(reason));
   }
 
   #tell(report: PassReport, taken: readonly TakenService[]): void {

@@ -10,7 +10,7 @@ import type { ServiceName } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
 import type { Family } from '../net/family.ts';
 import type { OwnershipInputs } from '../plan/ownership.ts';
-import { type Plan, planSync } from '../plan/plan-sync.ts';
+import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
 import { findRefused, type Refused, withoutRefused } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
 import type { Tracker } from '../tracking/tracker.ts';
@@ -114,6 +114,8 @@ async function program(
       desired = withoutRefused(desired, found);
     }
     const plan = planSync(desired, observed.value, ownership, rulesMeanwhile(observed.value.sets));
+    const [blocked] = plan.blockedSets;
+    if (blocked) return { ...NOTHING_DONE, refused, plan, error: describeBlocked(blocked) };
     const ran = await kernel.run(plan.parts.map(renderPlanPart));
     if (ran.ok) {
       kernel.settle(plan.after);
@@ -126,21 +128,24 @@ async function program(
   return { ...NOTHING_DONE, refused, ...(failed ? { plan: failed.plan } : {}), error: failed?.error };
 }
 
-/** A frontend may be claimed by several Services; the one that is served is to blame, for an address every one that binds it. */
-function blame(refused: readonly Said[], { parts, owners }: Desired): readonly Refusal[] {
+/** For an address every Service that binds it is to blame. */
+function blame(refused: readonly Said[], { owners }: Desired): readonly Refusal[] {
   return refused.flatMap(({ refused: each, message }): readonly Refusal[] => {
     if (each.kind !== 'address') {
       const owner = owners.get(each.server);
-      const part = owner && parts.get(owner);
-      return part ? [{ service: part.port.service, refused: each, message }] : [];
+      return owner ? [{ service: owner.part.port.service, refused: each, message }] : [];
     }
-    const binders = [...parts.values()].filter(({ bound }) => bound.includes(each.address));
-    return [...new Set(binders.map(({ port }) => port.service))].map((service) => ({
-      service,
-      refused: each,
-      message,
-    }));
+    const binders = [...owners.values()].filter(({ front }) => front.bind && front.server.address === each.address);
+    const services = new Set(binders.map(({ part }) => part.port.service));
+    return [...services].map((service) => ({ service, refused: each, message }));
   });
+}
+
+function describeBlocked({ name, table, chain }: BlockedSet): SyncError {
+  return {
+    during: 'comparing the sets',
+    message: `set ${name} has another type and is named by a rule of chain ${chain} in table ${table}; take that rule out`,
+  };
 }
 
 const NOTHING_DONE = { applied: false, runs: [], draining: 0, plan: undefined } as const;

@@ -72,6 +72,8 @@ interface Seen {
   readonly ports: string;
 }
 
+const UNSEEN: Seen = { usable: false, ports: '' };
+
 type SeenByAddress = ReadonlyMap<IpAddress, Seen>;
 
 function compare(service: ServiceName, before: SeenByAddress, after: SeenByAddress): MaterialChange {
@@ -120,10 +122,16 @@ function byAddress(endpoints: EndpointsMap, numbers: ReadonlyMap<ServicePortKey,
   for (const [key, number] of numbers) {
     const list = endpoints.get(key) ?? [];
     const anyReady = list.some(({ ready }) => ready);
+    const likeLast = { port: 0, ready: UNSEEN, unready: UNSEEN };
     for (const endpoint of list) {
-      const known = seen.get(endpoint.address);
-      const usable = known?.usable || isUsable(endpoint, anyReady);
-      seen.set(endpoint.address, { usable, ports: `${known?.ports ?? ''} ${number}:${endpoint.port}` });
+      const { address, port } = endpoint;
+      if (port !== likeLast.port) {
+        const ports = ` ${number}:${port}`;
+        Object.assign(likeLast, { port, ready: { usable: true, ports }, unready: { usable: false, ports } });
+      }
+      const known = seen.get(address);
+      const is = isUsable(endpoint, anyReady) ? likeLast.ready : likeLast.unready;
+      seen.set(address, known ? { usable: known.usable || is.usable, ports: known.ports + is.ports } : is);
     }
   }
   return seen;

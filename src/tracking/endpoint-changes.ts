@@ -9,6 +9,8 @@ interface SlicesOfService {
   readonly applied: Map<string, EndpointSlice>;
   /** `undefined` stands for a removal. */
   readonly pending: Map<string, EndpointSlice | undefined>;
+  /** What the last pass had, as its lists are kept. */
+  merged: EndpointsMap;
   /** What the next pass will have, once somebody asked for it while something is pending. */
   latest: EndpointsMap | undefined;
 }
@@ -48,9 +50,9 @@ export class EndpointChanges {
   latest(service: ServiceName): EndpointsMap {
     const slices = this.#services.get(service);
     if (!slices) return NO_ENDPOINTS;
-    const latest = slices.latest ?? mergeSlices(withPending(slices).values(), this.#nodeName);
-    if (slices.pending.size > 0) slices.latest = latest;
-    return latest;
+    if (slices.pending.size === 0) return slices.merged;
+    slices.latest ??= mergeSlices(withPending(slices).values(), this.#nodeName);
+    return slices.latest;
   }
 
   /** Applies what is pending; gives the names of the Services that changed. The map is live: a later call changes it. */
@@ -60,9 +62,9 @@ export class EndpointChanges {
     for (const [name, slices] of this.#services) {
       if (slices.pending.size === 0) continue;
       changed.add(name);
-      const before = mergeSlices(slices.applied.values(), this.#nodeName);
       applyPending(slices);
-      this.#replace(before, slices.latest ?? mergeSlices(slices.applied.values(), this.#nodeName));
+      const latest = slices.latest ?? mergeSlices(slices.applied.values(), this.#nodeName);
+      slices.merged = this.#replace(slices.merged, latest);
       slices.latest = undefined;
       if (slices.applied.size === 0) this.#services.delete(name);
     }
@@ -71,7 +73,7 @@ export class EndpointChanges {
 
   #put(slice: EndpointSlice, content: EndpointSlice | undefined): boolean {
     if (slice.family !== this.#family) return false;
-    const slices = this.#services.get(slice.service) ?? { applied: new Map(), pending: new Map(), latest: undefined };
+    const slices = this.#services.get(slice.service) ?? newSlices();
     const known = slices.pending.has(slice.name) ? slices.pending.get(slice.name) : slices.applied.get(slice.name);
     if (same(known, content)) return false;
     slices.pending.set(slice.name, content);
@@ -81,18 +83,27 @@ export class EndpointChanges {
     return true;
   }
 
-  /** Lists that did not change keep their identity, so that nothing is computed anew for them. */
-  #replace(before: EndpointsMap, after: EndpointsMap): void {
+  /** Lists that did not change keep their identity, so that nothing is computed anew for them. Gives them as they are kept. */
+  #replace(before: EndpointsMap, after: EndpointsMap): EndpointsMap {
     for (const key of before.keys()) {
       if (!after.has(key)) this.#endpoints.delete(key);
     }
+    const kept = new Map<ServicePortKey, readonly Endpoint[]>();
     for (const [key, endpoints] of after) {
-      if (!same(this.#endpoints.get(key), endpoints)) this.#endpoints.set(key, endpoints);
+      const known = this.#endpoints.get(key);
+      const list = known && same(known, endpoints) ? known : endpoints;
+      if (list !== known) this.#endpoints.set(key, list);
+      kept.set(key, list);
     }
+    return kept;
   }
 }
 
 const NO_ENDPOINTS: EndpointsMap = new Map();
+
+function newSlices(): SlicesOfService {
+  return { applied: new Map(), pending: new Map(), merged: NO_ENDPOINTS, latest: undefined };
+}
 
 function withPending({ applied, pending }: SlicesOfService): ReadonlyMap<string, EndpointSlice> {
   const slices = new Map(applied);

@@ -13,22 +13,28 @@ export type EndpointsMap = ReadonlyMap<ServicePortKey, readonly Endpoint[]>;
  * Source: kubernetes/kubernetes pkg/proxy/endpointslicecache.go, pull request 135593
  */
 export function mergeSlices(slices: Iterable<EndpointSlice>, nodeName: string): EndpointsMap {
-  const merged = new Map<ServicePortKey, Map<string, Endpoint>>();
+  const merged = new Map<ServicePortKey, Endpoint[]>();
   for (const slice of [...slices].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    for (const port of slice.ports) {
-      const key = servicePortKey(slice.service, port.name, port.protocol);
-      const endpoints = merged.get(key) ?? new Map<string, Endpoint>();
-      for (const endpoint of slice.endpoints) addEndpoint(endpoints, toEndpoint(endpoint, port.port, nodeName));
-      if (endpoints.size > 0) merged.set(key, endpoints);
+    if (slice.endpoints.length === 0) continue;
+    for (const { name, protocol, port } of slice.ports) {
+      const key = servicePortKey(slice.service, name, protocol);
+      const into = merged.get(key) ?? [];
+      merged.set(key, into);
+      for (const endpoint of slice.endpoints) into.push(toEndpoint(endpoint, port, nodeName));
     }
   }
-  return new Map([...merged].map(([key, endpoints]) => [key, sortByKey(endpoints)]));
+  return new Map([...merged].map(([key, endpoints]) => [key, withoutDoubles(endpoints.sort(byAddressAndPort))]));
 }
 
-function addEndpoint(endpoints: Map<string, Endpoint>, endpoint: Endpoint): void {
-  const key = endpointKey(endpoint);
-  const present = endpoints.get(key);
-  if (!present || (present.terminating && !endpoint.terminating)) endpoints.set(key, endpoint);
+/** Of neighbours with the same address and port one stays. */
+function withoutDoubles(sorted: readonly Endpoint[]): readonly Endpoint[] {
+  const kept: Endpoint[] = [];
+  for (const endpoint of sorted) {
+    const last = kept.at(-1);
+    if (last?.address !== endpoint.address || last.port !== endpoint.port) kept.push(endpoint);
+    else if (last.terminating && !endpoint.terminating) kept[kept.length - 1] = endpoint;
+  }
+  return kept;
 }
 
 function toEndpoint(endpoint: SliceEndpoint, port: Port, nodeName: string): Endpoint {
@@ -44,6 +50,10 @@ function toEndpoint(endpoint: SliceEndpoint, port: Port, nodeName: string): Endp
   };
 }
 
-function sortByKey(endpoints: ReadonlyMap<string, Endpoint>): readonly Endpoint[] {
-  return [...endpoints].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
+/** In the order of `ADDRESS:PORT` as text, which is made only where the addresses alone do not tell. */
+function byAddressAndPort(a: Endpoint, b: Endpoint): number {
+  if (a.address === b.address && a.port === b.port) return 0;
+  if (a.address.startsWith(b.address) || b.address.startsWith(a.address))
+    return endpointKey(a) < endpointKey(b) ? -1 : 1;
+  return a.address < b.address ? -1 : 1;
 }

@@ -29,6 +29,7 @@ function servicePort(service: Service, spec: ServicePortSpec, clusterIP: IpAddre
   return {
     key: servicePortKey(service.name, spec.name, spec.protocol),
     service: service.name,
+    createdAt: service.createdAt,
     clusterIP,
     port: spec.port,
     protocol: spec.protocol,

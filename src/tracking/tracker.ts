@@ -49,6 +49,7 @@ export class Tracker {
     current: EndpointSlice | undefined,
   ): readonly MaterialChange[] {
     const ours = [previous, current].filter((slice) => slice?.family === this.#family);
+    if (ours.length === 0) return [];
     const services = [...new Set(ours.flatMap((slice) => slice?.service ?? []))];
     const before = services.map((service) => [service, this.#endpoints.latest(service)] as const);
     if (!this.#endpoints.record(previous, current)) return [];

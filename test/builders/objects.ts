@@ -36,6 +36,7 @@ export function servicePort(
   return {
     key: servicePortKey(service, portName, protocol),
     service,
+    createdAt: '',
     clusterIP: ip('172.20.1.1'),
     port: port(80),
     protocol,
@@ -64,6 +65,7 @@ export function service(
   const parsed = addresses.map(ip);
   return {
     name: serviceName(namespace, own),
+    createdAt: '',
     type: 'ClusterIP',
     clusterIP: parsed[0],
     clusterIPs: byFamily(parsed),

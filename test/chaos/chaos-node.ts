@@ -90,7 +90,14 @@ export class ChaosNode {
       observer: metrics,
     });
     const log = pino({ level: 'silent' });
-    this.#loop = new PassLoop({ proxier, queue: this.#queue, metrics: new PassMetrics(), log });
+    this.#loop = new PassLoop({
+      proxier,
+      queue: this.#queue,
+      metrics: new PassMetrics(),
+      log,
+      nowMs: () => clock.nowMs(),
+      fullIntervalMs: 30_000,
+    });
     const { record } = proxier;
     const intake = new ChangeIntake(record, this.#queue, queueSettings.thresholds, metrics);
     const start = () => {

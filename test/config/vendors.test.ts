@@ -102,7 +102,9 @@ async function understood(words: readonly string[]): Promise<RunArguments> {
     seen.push(args);
     return 0 as const;
   };
-  expect(await runCommandLine(words, '1.2.3', { run, render: never, writeConfig: never }, terminal)).to.equal(0);
+  expect(
+    await runCommandLine(words, '1.2.3', { run, render: never, replay: never, writeConfig: never }, terminal),
+  ).to.equal(0);
   expect(errors).to.deep.equal([]);
   const [args] = seen;
   if (!args) throw new Error('no command was carried out');

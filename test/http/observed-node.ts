@@ -116,7 +116,7 @@ export class ObservedNode {
         this.#synced = this.serving.passed(ran[0]);
       },
     };
-    const passes = new PassLoop({ proxier, queue, metrics, log });
+    const passes = new PassLoop({ proxier, queue, metrics, log, nowMs: () => clock.nowMs(), fullIntervalMs: 30_000 });
     const intake = observers.intake(
       new ChangeIntake(proxier.record, queue, config.queue.thresholds, observers.queueMetrics),
     );

@@ -12,7 +12,7 @@ import { addressesOf, externalAddress, linesOf, type Offer, sketchOf } from './o
 import { startProxier } from './proxier-daemon.ts';
 import { type SharedLab, useLab } from './shared-lab.ts';
 import { POD_PORT } from './standard-plan.ts';
-import type { LabHost } from './topology.ts';
+import { type LabHost, podRanges } from './topology.ts';
 import { waitFor } from './wait-for.ts';
 
 /** The shared lab with an API server and `ipvs-proxier run` on every node. */
@@ -56,7 +56,10 @@ export function useLabCluster(flagsOf: (node: string) => readonly string[] = () 
 async function startCluster(shared: SharedLab, flagsOf: (node: string) => readonly string[]): Promise<LabCluster> {
   const { lab } = shared;
   const api = await startApiServer({ addresses: ['192.168.0.1'], certificateAddresses: ['192.168.0.1'] });
-  for (const { name, addresses, zone } of lab.nodes) api.apply(node(name, [addresses.IPv4, addresses.IPv6], zone));
+  for (const host of lab.nodes) {
+    const { name, addresses, zone } = host;
+    api.apply(node(name, [addresses.IPv4, addresses.IPv6], zone, podRanges(host)));
+  }
   const folder = mkdtempSync(join(tmpdir(), 'ipvs-proxier-lab-'));
   const start = ({ name }: LabHost): [string, Daemon] => {
     return [name, startProxier(lab, name, api.kubeconfig(), folder, [...FLAGS, ...flagsOf(name)])];

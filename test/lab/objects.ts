@@ -62,7 +62,12 @@ export function slice(
   };
 }
 
-export function node(name: string, addresses: readonly string[], zone?: string): Record<string, unknown> {
+export function node(
+  name: string,
+  addresses: readonly string[],
+  zone?: string,
+  podCIDRs: readonly string[] = [],
+): Record<string, unknown> {
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -70,7 +75,7 @@ export function node(name: string, addresses: readonly string[], zone?: string):
       name,
       labels: { 'kubernetes.io/hostname': name, ...(zone ? { 'topology.kubernetes.io/zone': zone } : {}) },
     },
-    spec: {},
+    spec: { podCIDRs },
     status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
   };
 }

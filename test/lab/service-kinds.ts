@@ -107,6 +107,8 @@ export const KINDS: readonly Kind[] = [
       path('a2', 'node-a', { b1: 'client' }),
       path('node-a', 'node-a', { b1: 'node' }),
       path('node-b', 'node-a', 'dropped'),
+      path('b2', 'node-a', { b1: 'node' }),
+      path('b1', 'node-a', { b1: 'node' }),
       path('node-a', 'cluster', { b1: 'node' }),
     ],
   },

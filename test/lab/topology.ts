@@ -50,6 +50,7 @@ export const ROOT = 'root';
 const LAN = 'lan';
 const ROOT_LEG = 'lab0';
 const POD_GATEWAY_V6 = 'fe80::1';
+const FIRST_NODE = 10;
 
 /** All hosts of a plan by name, the root namespace among them. */
 export function computeHosts(plan: LabPlan): ReadonlyMap<string, LabHost> {
@@ -150,7 +151,7 @@ function nodeLines(plan: LabPlan, node: NodePlan): string[] {
   return [
     'link set lo up',
     'link set eth0 addrgenmode none up',
-    ...lanAddressLines(plan, 'eth0', 10 + node.number),
+    ...lanAddressLines(plan, 'eth0', FIRST_NODE + node.number),
     ...node.pods.flatMap(({ name }, index) => [
       `link set ${name} addrgenmode none up`,
       ...only(plan, {
@@ -223,7 +224,7 @@ function only(plan: LabPlan, lines: Readonly<Record<Family, readonly string[]>>)
 }
 
 function nodeAddresses(node: NodePlan): Record<Family, string> {
-  return lanAddresses(10 + node.number);
+  return lanAddresses(FIRST_NODE + node.number);
 }
 
 function lanAddresses(number: number): Record<Family, string> {
@@ -240,4 +241,10 @@ function gatewayV4(node: NodePlan): string {
 
 function text(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Networks of a node's pods, as the API gives them to it. */
+export function podRanges({ addresses }: LabHost): readonly string[] {
+  const number = Number(addresses.IPv4.split('.')[3]) - FIRST_NODE;
+  return [`10.180.${number}.0/24`, `fd00:180:${number}::/64`];
 }

@@ -155,6 +155,7 @@ destroy KUBE-EXCHANGE
       const large = applyIpsetSteps(new Map(), diffIpsets(new Map(), filled(65537), OWN).early);
       const still = step(large, filled(65000));
       expect([still.swaps, room(still.after)]).to.deep.equal([false, 131072]);
+      expect(step(still.after, filled(65000)).swaps).to.equal(false);
       const few = step(step(large, filled(100)).after, filled(100));
       expect([few.swaps, room(few.after)]).to.deep.equal([true, 65536]);
       expect(step(few.after, filled(100)).swaps).to.equal(false);

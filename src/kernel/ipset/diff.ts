@@ -56,14 +56,13 @@ export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSe
   for (const name of own.names) {
     if (observed.has(name) && !desired.has(name)) late.push({ kind: 'destroy-set', name });
   }
-  return { early: [...creates, ...closingAt('end', early, own)], late: closingAt('start', late, own), rebuilt };
+  return { early: [...creates, ...closingLast(early, own)], late, rebuilt };
 }
 
-/** What closes comes after all that opens again, and goes before it. */
-function closingAt(end: 'start' | 'end', steps: readonly IpsetStep[], { closing }: OwnSets): readonly IpsetStep[] {
+/** What closes comes after all that opens again; in `late` it goes first, as it stands first among the sets. */
+function closingLast(steps: readonly IpsetStep[], { closing }: OwnSets): readonly IpsetStep[] {
   const isClosing = (step: IpsetStep) => 'entry' in step && closing.has(step.set.name);
-  const [closes, others] = [steps.filter(isClosing), steps.filter((step) => !isClosing(step))];
-  return end === 'end' ? [...others, ...closes] : [...closes, ...others];
+  return [...steps.filter((step) => !isClosing(step)), ...steps.filter(isClosing)];
 }
 
 /** The state after the steps, provided the kernel accepts them all. */

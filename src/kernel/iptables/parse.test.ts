@@ -101,6 +101,7 @@ function anyRuleInputs(family: Family): fc.Arbitrary<RuleInputs> {
       masqueradeAll: fc.boolean(),
       randomFully: fc.boolean(),
       detector: fc.option(detector, { nil: undefined }),
+      ownPods: fc.option(detector, { nil: undefined }),
       closedToNode: fc.array(frontend, { maxLength: 3 }),
     }),
   );

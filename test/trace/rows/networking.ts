@@ -147,9 +147,9 @@ const OTHERS: readonly Row[] = [
     builtIn: { FORWARD: { policy: 'DROP' } },
     steps: [
       {
-        objects: [onNodes, endpoints],
+        objects: [onNodes, slice(['a1'])],
         asks: {
-          'client → node-a:30080': sees('a1 b1', 'node-a'),
+          'client → node-a:30080': 'a1 sees node-a',
           'a1 → b2:40000 established': 'passed on to b2:40000 as a1',
           'a1 → b2:40000': 'dropped by the policy of FORWARD',
         },

@@ -37,7 +37,23 @@ export const WITHOUT_LOCAL: readonly Row[] = [
     steps: [
       {
         objects: [open({ externalTrafficPolicy: 'Local' }), slice(['b1'])],
-        asks: { 'client → balancer:80 established': 'b1 sees client in vain' },
+        asks: { 'client → balancer:80 established': differs('b1 sees client in vain', 'b1 sees node-a') },
+      },
+    ],
+  },
+  {
+    name: 'an external address under policy Local serves Pods of other nodes, too, and the endpoint itself',
+    steps: [
+      {
+        objects: [open({ externalTrafficPolicy: 'Local' }), slice(['a1'])],
+        asks: {
+          'a2 → node-b:30080': differs('a1 sees a2 in vain', 'a1 sees node-b'),
+          'a1 → node-b:30080': differs('a1 sees a1 in vain', 'a1 sees node-b'),
+          'c1 → balancer:80 at node-b': differs('a1 sees c1 in vain', 'a1 sees node-b'),
+          'c1 → external:80 at node-b': differs('a1 sees c1 in vain', 'a1 sees node-b'),
+          'b1 → node-b:30080': 'a1 sees b1',
+          'c1 → node-a:30080': 'a1 sees c1',
+        },
       },
     ],
   },
