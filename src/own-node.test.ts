@@ -80,7 +80,7 @@ describe('own-node', () => {
     await clock.advance(30_000);
     expect(told).to.deep.equal([
       'waits 30 s for its addresses',
-      'warns: own Node has no address; those of the interfaces count until it has',
+      'warns: own Node has no address; it is served without one',
       'ready',
     ]);
   });

@@ -49,8 +49,7 @@ export class OwnNode {
     const { clock, nodeName, needsPodRanges, log } = this.#options;
     const limitMs = needsPodRanges ? POD_RANGES_LIMIT_MS : LIMIT_MS;
     log.info({ node: nodeName, missing: describe(missing), seconds: limitMs / 1000 }, 'waiting for the own Node');
-    if (limitMs === LIMIT_MS) this.#cancelTimer = clock.after(LIMIT_MS, () => this.#expire(LIMIT_MS));
-    else this.#cancelTimer = clock.after(LIMIT_MS, () => this.#expireAddresses());
+    this.#cancelTimer = clock.after(LIMIT_MS, () => this.#expire(LIMIT_MS));
   }
 
   stop(): void {
@@ -65,18 +64,17 @@ export class OwnNode {
   }
 
   /** Addresses are waited for as long as in every mode, Pod ranges longer. */
-  #expireAddresses(): void {
-    const rest = () =>
-      this.#options.clock.after(POD_RANGES_LIMIT_MS - LIMIT_MS, () => this.#expire(POD_RANGES_LIMIT_MS));
-    if (this.#missing() === 'addresses') this.#finishWithoutAddresses();
-    else this.#cancelTimer = rest();
-  }
-
   #expire(afterMs: number): void {
     const missing = this.#missing();
-    const { nodeName, gaveUp } = this.#options;
+    const { clock, nodeName, needsPodRanges, log, gaveUp } = this.#options;
     if (missing === undefined || missing === 'addresses') {
-      this.#finishWithoutAddresses();
+      log.warn({ node: nodeName }, 'own Node has no address; it is served without one');
+      this.#finish();
+      return;
+    }
+    if (needsPodRanges && afterMs < POD_RANGES_LIMIT_MS) {
+      const restMs = POD_RANGES_LIMIT_MS - afterMs;
+      this.#cancelTimer = clock.after(restMs, () => this.#expire(POD_RANGES_LIMIT_MS));
       return;
     }
     this.stop();
@@ -87,12 +85,6 @@ export class OwnNode {
       gaveUp(
         `Node "${nodeName}" has no Pod range after ${seconds} s, which detectLocalMode NodeCIDR needs; ${RANGE_HINT}`,
       );
-  }
-
-  #finishWithoutAddresses(): void {
-    const { nodeName, log } = this.#options;
-    log.warn({ node: nodeName }, 'own Node has no address; those of the interfaces count until it has');
-    this.#finish();
   }
 
   #finish(): void {
