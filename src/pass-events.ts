@@ -58,8 +58,9 @@ export class PassEvents {
   }
 
   /** The queue, but it is heard when a Service enters or leaves quarantine. */
-  queue(queue: ServiceQueue): Pick<ServiceQueue, 'drain' | 'done' | 'isQuarantined'> {
+  queue(queue: ServiceQueue): Pick<ServiceQueue, 'add' | 'drain' | 'done' | 'isQuarantined'> {
     return {
+      add: (change) => queue.add(change),
       drain: (scope) => queue.drain(scope),
       isQuarantined: (service) => queue.isQuarantined(service),
       done: (service, outcome) => {

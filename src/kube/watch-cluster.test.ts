@@ -108,8 +108,11 @@ describe('kube/watch-cluster', () => {
   it('tells of a version that comes again, and of nothing else because of it', async () => {
     await (await request('services', 'list')).answer(list(cart));
     const events = (await request('services', 'watch')).open();
+    const newer = { ...cart, metadata: meta('cart', { resourceVersion: '10' }) };
+    events.event('MODIFIED', newer);
+    await settle();
     told = [];
-    events.event('MODIFIED', cart);
+    events.event('MODIFIED', newer);
     await settle();
     expect(told).to.deep.equal(['repeated']);
   });

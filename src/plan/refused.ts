@@ -27,18 +27,6 @@ export function describeRefused(refused: Refused): string {
   }
 }
 
-/** False when nobody asks for it any more. */
-export function isWanted(refused: Refused, { ipvs, dummy }: KernelState): boolean {
-  switch (refused.kind) {
-    case 'virtual-server':
-      return ipvs.has(refused.server);
-    case 'real-server':
-      return ipvs.get(refused.server)?.realServers.has(refused.real) ?? false;
-    default:
-      return dummy.addresses.has(refused.address);
-  }
-}
-
 /** What the tool was to add by `plan` and the kernel, read again after it ran, does not have; in the order of the plan. */
 export function findRefused(plan: Plan, refusedBy: 'ipvs' | 'address', observed: ObservedState): readonly Refused[] {
   return plan.parts.flatMap((part): readonly Refused[] => {

@@ -54,6 +54,7 @@ export class QueueController implements Controller {
     const passes = new PassLoop({
       proxier: { kindOf: (asked) => asked, pass: (kind, reasons) => this.#pass(kind, reasons) },
       queue: {
+        add: (change) => this.#queue.add(change),
         drain: (scope = 'normal') => this.#drain(scope),
         done: (service, outcome) => this.#done(service, outcome),
         isQuarantined: (service) => this.#queue.isQuarantined(service),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ip } from '../../test/builders/net.ts';
+import { ip, port } from '../../test/builders/net.ts';
 import { portSpec, service, slice, sliceEndpoint } from '../../test/builders/objects.ts';
 import { proxierOn } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
@@ -108,6 +108,16 @@ describe('sync/pass-loop', () => {
       passes.push(told.map(([, , fields]) => 'pass' in fields && fields.pass)[0]);
     }
     expect(passes).to.deep.equal(['normal', 'normal', 'full', 'normal', 'normal', 'full', 'normal']);
+  });
+
+  it('asks to be run again when it is time for a full pass, counted from the last one', async () => {
+    await run('start');
+    await clock.advance(29_500);
+    expect(await run('high')).to.deep.equal({ kind: 'retry', afterMs: 500 });
+    await clock.advance(500);
+    told = [];
+    expect(await run('retry')).to.deep.equal({ kind: 'done' });
+    expect(told[0]?.[2]).to.include({ pass: 'full' });
   });
 
   it('waits 1, 2, 4 … and at most 30 seconds after failures, and begins anew after a success', async () => {
@@ -275,6 +285,42 @@ describe('sync/pass-loop', () => {
       expect(kernel.ipvs.save()).to.include(bad);
       expect(takeTold().at(-1)).to.equal('info: Service is programmed again');
       expect(queue.isQuarantined('shop/odd')).to.equal(false);
+    });
+
+    it('has a Service tried again that a pass for others found refused', async () => {
+      kernel.ipvs.refuse();
+      await runUntil(1_000);
+      kernel.ipvs.restore('-d -t 172.20.1.9:80 -r 10.180.0.9:8080\n');
+      kernel.ipvs.refuse('10.180.0.9:8080');
+      await run('periodic');
+      expect(queue.waiting().map(({ service: name }) => name)).to.deep.equal(['shop/odd']);
+      kernel.ipvs.refuse();
+      await runUntil(clock.nowMs() + 2_000);
+      expect(kernel.ipvs.save()).to.include(bad);
+    });
+
+    it('lets no Service pass for applied whose address is refused because of another one, too', async () => {
+      kernel.ipvs.refuse();
+      await runUntil(1_000);
+      const vip = [ip('203.0.113.1')];
+      const [a, b] = ['a', 'b'].map((name, index) =>
+        service({
+          name: `shop/${name}`,
+          addresses: [`172.20.3.${index}`],
+          externalIPs: vip,
+          ports: [portSpec({ port: port(80 + index) })],
+        }),
+      );
+      kernel.addresses.refuse('203.0.113.1/32');
+      intake.service(undefined, a);
+      await runUntil(clock.nowMs() + 5_000);
+      expect(queue.isQuarantined('shop/a')).to.equal(true);
+      intake.service(undefined, b);
+      await runUntil(clock.nowMs() + 5_000);
+      expect(queue.quarantined().map(({ service: name }) => name)).to.deep.equal(['shop/a', 'shop/b']);
+      kernel.addresses.refuse();
+      await runUntil(clock.nowMs() + 2_500);
+      expect(kernel.addresses.addresses('kube-ipvs0')).to.include('203.0.113.1');
     });
 
     it('does not blame it for what stops everything', async () => {

@@ -1,5 +1,6 @@
 import { describeProblem } from '../model/problem.ts';
 import { describeRefused } from '../plan/refused.ts';
+import type { ServiceChange } from '../queue/change.ts';
 import type { QuarantineChange } from '../queue/quarantine.ts';
 import type { TakenService } from '../queue/queue-entry.ts';
 import type { WorkOutcome } from '../queue/queue-metrics.ts';
@@ -20,7 +21,7 @@ export type PassOutcome = { readonly kind: 'done' } | { readonly kind: 'retry'; 
 
 export interface PassLoopOptions {
   readonly proxier: Pick<Proxier, 'kindOf' | 'pass'>;
-  readonly queue: Pick<ServiceQueue, 'drain' | 'done' | 'isQuarantined'>;
+  readonly queue: Pick<ServiceQueue, 'add' | 'drain' | 'done' | 'isQuarantined'>;
   readonly metrics: Pick<PassMetrics, 'ran'>;
   readonly log: PassLog;
   readonly nowMs: () => number;
@@ -56,11 +57,21 @@ export class PassLoop {
     if (kind === 'full') this.#lastFullMs = nowMs();
     this.#tell(report, taken);
     for (const { service } of taken) this.#tellQuarantine(queue.done(service, outcomeOf(service, report)));
+    for (const service of new Set(report.refusals.map((refusal) => refusal.service))) {
+      if (!names.has(service)) queue.add(foundRefused(service));
+    }
     this.#failures = report.errors.length > 0 ? this.#failures + 1 : 0;
     if (this.#failures > 0) return { kind: 'retry', afterMs: retryDelayMs(this.#failures) };
-    return report.families.some(({ draining }) => draining > 0)
-      ? { kind: 'retry', afterMs: DRAIN_POLL_MS }
-      : { kind: 'done' };
+    const isDraining = report.families.some(({ draining }) => draining > 0);
+    const afterMs = Math.min(isDraining ? DRAIN_POLL_MS : Number.POSITIVE_INFINITY, this.#untilFullMs());
+    return Number.isFinite(afterMs) ? { kind: 'retry', afterMs } : { kind: 'done' };
+  }
+
+  /** The runner itself waits its whole interval from the end of any pass, which is right after a full one only. */
+  #untilFullMs(): number {
+    const { nowMs, fullIntervalMs } = this.#options;
+    const sinceMs = this.#lastFullMs === undefined ? 0 : nowMs() - this.#lastFullMs;
+    return sinceMs === 0 ? Number.POSITIVE_INFINITY : Math.max(0, fullIntervalMs - sinceMs);
   }
 
   /** The runner asks for a periodic pass only when it is idle. */
@@ -115,6 +126,11 @@ export class PassLoop {
     if (kind === 'released') this.#options.log.info({ service, failures }, 'Service is programmed again');
     else this.#options.log.warn({ service, failures }, 'Service keeps failing and is left out of the passes of others');
   }
+}
+
+/** A Service that was in no need of a pass until one found that the kernel does not take something of it. */
+function foundRefused(service: string): ServiceChange {
+  return { service, kind: 'minor', readyBefore: 1, readyAfter: 1, magnitude: 0, level: 'low' };
 }
 
 /** `untried`: the pass failed for a reason that is not the Service's. */

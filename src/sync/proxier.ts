@@ -2,7 +2,7 @@ import type { ProxySettings } from '../desired/settings.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import type { Family } from '../net/family.ts';
-import { isWanted } from '../plan/refused.ts';
+import type { Refused } from '../plan/refused.ts';
 import { ClusterRecord } from './cluster-record.ts';
 import type { KernelPort, SyncError } from './ports.ts';
 import { type FamilyOutcome, type FamilyState, type Refusal, syncFamily } from './sync-family.ts';
@@ -45,7 +45,7 @@ export class Proxier {
   #interfaces: InterfaceAddresses = new Map();
   #fullPassDue = true;
   /** What the kernel did not take when it was tried last. */
-  #refusals: readonly Refusal[] = [];
+  #refused: readonly Refused[] = [];
 
   constructor(options: ProxierOptions) {
     this.#options = options;
@@ -104,18 +104,15 @@ export class Proxier {
 
   async #syncFamilies(isTried: (service: ServiceName) => boolean): Promise<readonly TimedOutcome[]> {
     const { kernel, settings, nowMs } = this.#options;
-    const heldBack = this.#refusals.filter(({ service }) => !isTried(service));
-    const things = heldBack.map(({ refused }) => refused);
+    const before = { things: this.#refused, isTried };
     const outcomes: TimedOutcome[] = [];
     for (const state of this.#families) {
       const startedMs = nowMs();
-      const outcome = await syncFamily(state, this.record.nodeView(this.#interfaces), settings, kernel, things);
+      const outcome = await syncFamily(state, this.record.nodeView(this.#interfaces), settings, kernel, before);
       outcomes.push({ ...outcome, tookMs: nowMs() - startedMs });
     }
     this.#families = outcomes.map(({ state }) => state);
-    const wanted = outcomes.flatMap(({ state }) => state.desired?.kernel ?? []);
-    const stillHeldBack = heldBack.filter(({ refused }) => wanted.some((kernel) => isWanted(refused, kernel)));
-    this.#refusals = [...stillHeldBack, ...outcomes.flatMap(({ refusals }) => refusals)];
+    this.#refused = outcomes.flatMap(({ refused }) => refused);
     return outcomes;
   }
 }

@@ -8,6 +8,7 @@ describe('sync/report-pass', () => {
     state: { family, tracker: new Tracker(family, 'node-a'), desired: undefined, flowsClearedFor: undefined },
     error: undefined,
     refusals: [],
+    refused: [],
     changedServices: 0,
     runs: [],
     draining: 0,

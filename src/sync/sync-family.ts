@@ -32,6 +32,8 @@ export interface FamilyOutcome {
   readonly error: SyncError | undefined;
   /** What the kernel did not take, by the Service that wants it; all else was done. */
   readonly refusals: readonly Refusal[];
+  /** What is known to be refused, be it by this pass or by one before. */
+  readonly refused: readonly Refused[];
   readonly changedServices: number;
   readonly runs: readonly ScriptRun[];
   /** Real servers without new connections that wait for their last one to end. */
@@ -44,6 +46,12 @@ export interface FamilyOutcome {
   readonly flowsError: SyncError | undefined;
 }
 
+/** What the kernel did not take in earlier passes, and whose turn it is to be tried again. */
+export interface RefusedBefore {
+  readonly things: readonly Refused[];
+  readonly isTried: (service: ServiceName) => boolean;
+}
+
 /** Something that only one Service is to blame for. */
 export interface Refusal {
   readonly service: ServiceName;
@@ -52,18 +60,22 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** One pass of one family: what is wanted but for `heldBack`, what is there, what has to be done, and doing it. */
+/** One pass of one family: what is wanted but for what is held back, what is there, what has to be done, and doing it. */
 export async function syncFamily(
   state: FamilyState,
   node: NodeView,
   settings: ProxySettings,
   kernel: KernelPort,
-  heldBack: readonly Refused[],
+  refusedBefore: RefusedBefore,
 ): Promise<FamilyOutcome> {
   const tracked = state.tracker.takePendingChanges();
   const desired = computeDesired(tracked, node, settings, state.desired);
   const ownership = { ...settings, ownAddresses: desired.node.ownAddresses, previous: state.desired?.kernel };
   const rulesMeanwhile = (sets: IpsetState) => wantedTables(meanwhile(desired.rules, state.desired?.rules, sets));
+  const heldBack = refusedBefore.things.filter((thing) => {
+    const wanting = wantedBy(thing, desired);
+    return wanting.length > 0 && !wanting.some(refusedBefore.isTried);
+  });
   const wanted = withoutRefused(desired.kernel, heldBack);
   const { applied, refused, ...programmed } = await program(wanted, ownership, kernel, rulesMeanwhile);
   const before = state.flowsClearedFor;
@@ -72,7 +84,10 @@ export async function syncFamily(
   return {
     ...programmed,
     ...cleared,
-    refusals: blame(refused, desired),
+    refusals: refused.flatMap(({ refused: thing, message }) =>
+      wantedBy(thing, desired).map((service) => ({ service, refused: thing, message })),
+    ),
+    refused: [...heldBack, ...refused.map(({ refused: thing }) => thing)],
     runs: [...programmed.runs, ...runs],
     state: { ...state, desired, flowsClearedFor },
     changedServices: tracked.changed.size,
@@ -128,17 +143,15 @@ async function program(
   return { ...NOTHING_DONE, refused, ...(failed ? { plan: failed.plan } : {}), error: failed?.error };
 }
 
-/** For an address every Service that binds it is to blame. */
-function blame(refused: readonly Said[], { owners }: Desired): readonly Refusal[] {
-  return refused.flatMap(({ refused: each, message }): readonly Refusal[] => {
-    if (each.kind !== 'address') {
-      const owner = owners.get(each.server);
-      return owner ? [{ service: owner.part.port.service, refused: each, message }] : [];
-    }
-    const binders = [...owners.values()].filter(({ front }) => front.bind && front.server.address === each.address);
-    const services = new Set(binders.map(({ part }) => part.port.service));
-    return [...services].map((service) => ({ service, refused: each, message }));
-  });
+/** Services that want a thing: an address may have several, of which any may be to blame. */
+function wantedBy(thing: Refused, { owners }: Desired): readonly ServiceName[] {
+  if (thing.kind !== 'address') {
+    const owner = owners.get(thing.server);
+    const isWanted = thing.kind === 'virtual-server' || owner?.front.server.realServers.has(thing.real);
+    return owner && isWanted ? [owner.part.port.service] : [];
+  }
+  const binders = [...owners.values()].filter(({ front }) => front.bind && front.server.address === thing.address);
+  return [...new Set(binders.map(({ part }) => part.port.service))];
 }
 
 function describeBlocked({ name, table, chain }: BlockedSet): SyncError {
