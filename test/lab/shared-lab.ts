@@ -12,7 +12,7 @@ let shared: Promise<SharedLab> | undefined;
 
 /**
  * Call in a `describe`; inside its hooks and tests the returned function gives the lab. Built by the first suite that needs
- * it, removed after the last. Each suite finds empty nodes and all pods serving POD_PORT, and leaves the nodes to be emptied;
+ * it, removed after the last. Each suite finds empty nodes and all pods serving POD_PORT, and leaves the nodes as they are;
  * it ends its own daemons and its other servers.
  */
 export function useLab(): () => SharedLab {
@@ -21,10 +21,9 @@ export function useLab(): () => SharedLab {
     shared ??= build();
     current = await shared;
     const { lab, traffic } = current;
+    // Not after a suite: its daemons end after that hook, and a pass of theirs would fill the nodes again.
+    for (const { name } of lab.nodes) await lab.resetNode(name);
     await Promise.all(lab.pods.map(({ name, namespace }) => traffic.serve(namespace, name, POD_PORT)));
-  });
-  after('empty nodes', async () => {
-    for (const { name } of current?.lab.nodes ?? []) await current?.lab.resetNode(name);
   });
   return () => {
     if (current === undefined) throw new Error('the lab is there in hooks and tests only');
