@@ -98,6 +98,18 @@ describe('sync/pass-loop', () => {
     });
   }
 
+  it('keeps what a pass could not do for a later one', async () => {
+    await run('start');
+    kernel.missing.add('ipset');
+    intake.service(cart, { ...cart, externalIPs: [ip('203.0.113.1')] });
+    await run('high');
+    expect(queue.waiting().map(({ service: name }) => name)).to.deep.equal(['shop/cart']);
+    kernel.missing.clear();
+    await run('retry');
+    expect(queue.waiting()).to.deep.equal([]);
+    expect(kernel.ipvs.save()).to.include('-A -t 203.0.113.1:80 -s rr');
+  });
+
   it('runs a full pass when it is time for one, however many normal ones come in between', async () => {
     await run('start');
     const passes: unknown[] = [];
@@ -262,6 +274,18 @@ describe('sync/pass-loop', () => {
       expect(takeTold().filter((line) => line.startsWith('warn'))).to.deep.equal([
         'warn: Service keeps failing and is left out of the passes of others',
       ]);
+    });
+
+    it('tells of it again when it was programmed in between', async () => {
+      await run('critical');
+      kernel.ipvs.refuse();
+      await runUntil(1_000);
+      takeTold();
+      kernel.ipvs.restore('-d -t 172.20.1.9:80 -r 10.180.0.9:8080\n');
+      kernel.ipvs.refuse('10.180.0.9:8080');
+      intake.service(odd, { ...odd, affinitySeconds: 60 });
+      await runUntil(clock.nowMs() + 200);
+      expect(takeTold()).to.include(leftOut);
     });
 
     it('programs others without trying it', async () => {
