@@ -68,7 +68,11 @@ describe('test/reports/source-ranges', () => {
     expect(node.rules('filter', 'KUBE-IPVS-ACCEPT')).to.include.members([
       '-m set --match-set KUBE-LOAD-BALANCER dst,dst -j ACCEPT',
       '-m set --match-set KUBE-CLUSTER-IP dst,dst -j ACCEPT',
+      '-m set --match-set KUBE-EXTERNAL-IP dst,dst -j ACCEPT',
+      '-m set --match-set KUBE-EXTERNAL-IP-LOCAL dst,dst -j ACCEPT',
       '-p tcp -m set --match-set KUBE-NODE-PORT-IP dst -m set --match-set KUBE-NODE-PORT-TCP dst -j ACCEPT',
+      '-p udp -m set --match-set KUBE-NODE-PORT-IP dst -m set --match-set KUBE-NODE-PORT-UDP dst -j ACCEPT',
+      '-p sctp -m set --match-set KUBE-NODE-PORT-SCTP-HASH dst,dst -j ACCEPT',
     ]);
     expect(node.set('KUBE-NODE-PORT-IP')).to.deep.equal(['192.168.0.10']);
     expect(node.set('KUBE-NODE-PORT-TCP')).to.deep.equal(['30080']);

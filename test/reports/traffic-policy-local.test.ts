@@ -31,6 +31,11 @@ describe('test/reports/traffic-policy-local', () => {
     );
     expect(realServersOf('172.20.1.1:80')).to.deep.equal(['10.180.1.5:8080', '10.180.1.6:8080']);
     expect(node.set('KUBE-CLUSTER-IP-NO-LOCAL')).to.deep.equal([]);
+    await node.apply(
+      balancedCart({ externalTrafficPolicy: 'Cluster', internalTrafficPolicy: 'Local' }, [ELSEWHERE, other]),
+    );
+    expect(realServersOf('172.20.1.1:80')).to.deep.equal([]);
+    expect(realServersOf('203.0.113.5:80')).to.deep.equal(['10.180.1.5:8080', '10.180.1.6:8080']);
   });
 
   it('R46: Pods and the node are served at the load balancer address by all of the cluster, clients outside are dropped', async () => {
