@@ -5,8 +5,8 @@ import { waitFor } from './wait-for.ts';
 
 const WEB: Offer = { name: 'web', number: 77, type: 'NodePort', pods: ['a1'] };
 const NODE = 'node-a';
-/** Addresses that come later, as one that fails over does. */
-const LATER = { IPv4: '192.168.0.200', IPv6: 'fd00:168::200' } as const;
+/** Addresses of nobody else in the lab that come later, as one that fails over does. */
+const LATER = { IPv4: '192.168.0.90', IPv6: 'fd00:168::90' } as const;
 
 describe('test/lab/addresses', () => {
   // No periodic pass can be what helps.
