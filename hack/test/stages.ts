@@ -14,7 +14,7 @@ export const STAGES: readonly Stage[] = [
   { name: 'unit tests', command: ['mocha', '--reporter', 'dot'], counts: 'mocha' },
   {
     name: 'tests in a real kernel',
-    command: ['bash', 'hack/lab.sh', '-t', '1500', 'mocha', '--config', '.mocharc.lab.json'],
+    command: ['bash', 'hack/lab.sh', '-t', '2400', 'mocha', '--config', '.mocharc.lab.json'],
     counts: 'mocha',
   },
 ];
