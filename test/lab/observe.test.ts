@@ -117,11 +117,17 @@ describe('test/lab/observe', () => {
       times: 6,
     } as const;
     expect([...(await traffic.ask(target)).troubles]).to.deep.equal([]);
-    const { status, body } = await ask(lab.node('node-a'), 'http://127.0.0.1:10249/metrics');
+    const frontend = { namespace: NAMESPACE, service: 'web', port: 'http', frontend: '10.96.0.10:80' };
+    const connections = (body: string) =>
+      seriesOf(parseExposition(body), 'ipvs_proxier_virtual_server_connections_total', frontend);
+    // The kernel adds up what its processors have counted every two seconds.
+    const { status, body } = await waitFor(
+      'six connections',
+      () => ask(lab.node('node-a'), 'http://127.0.0.1:10249/metrics'),
+      (answer) => connections(answer.body) === 6,
+    );
     const families = parseExposition(body);
     expect([status, lint(families)]).to.deep.equal([200, []]);
-    const frontend = { namespace: NAMESPACE, service: 'web', port: 'http', frontend: '10.96.0.10:80' };
-    expect(seriesOf(families, 'ipvs_proxier_virtual_server_connections_total', frontend)).to.equal(6);
     expect(seriesOf(families, 'ipvs_proxier_virtual_server_outgoing_bytes_total', frontend)).to.be.greaterThan(500);
     const backend = { ...frontend, backend: `${lab.pod('a1').addresses.IPv4}:${POD_PORT}` };
     expect(seriesOf(families, 'ipvs_proxier_real_server_connections_total', backend)).to.equal(3);
