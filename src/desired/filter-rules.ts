@@ -30,7 +30,7 @@ export function filterChains(inputs: RuleInputs): readonly (readonly [string, re
   return inputs.behaviour === 'documented' ? [...chains, [ACCEPT_CHAIN, acceptRules(inputs)]] : chains;
 }
 
-/** What kube-proxy does not have; it stays empty-handed where an INPUT policy drops. */
+/** A chain that kube-proxy does not have: it lets what is served through where an INPUT policy drops. */
 export const ACCEPT_CHAIN = 'KUBE-IPVS-ACCEPT';
 
 function forwardRules({ mark }: RuleInputs): readonly Rule[] {
