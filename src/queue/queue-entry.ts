@@ -14,7 +14,7 @@ export interface TakenService {
   readonly firstEventMs: number;
   /** Events since it was applied last. */
   readonly events: number;
-  /** Tries in a row before this one that did not apply it. */
+  /** Its own, in a row, before this try. */
   readonly failures: number;
   readonly why: TakenFor;
 }
@@ -23,6 +23,7 @@ export interface TakenService {
 export interface WaitingService {
   readonly service: string;
   readonly level: Level;
+  /** `Infinity` when it waits for the next pass, whenever that comes. */
   readonly dueMs: number;
   readonly events: number;
   readonly failures: number;
@@ -35,7 +36,7 @@ export interface Entry {
   fresh: Batch | undefined;
   /** What passes have taken and not applied; `undefined` when there was no such pass. */
   unapplied: Batch | undefined;
-  /** When `unapplied` is tried again; `Infinity` without it. */
+  /** When `unapplied` asks for a pass; `Infinity` when it does not. */
   retryMs: number;
   /** It waits for its own retry, and not along with others, because it failed itself. */
   failed: boolean;

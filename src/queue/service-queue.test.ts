@@ -179,16 +179,86 @@ describe('queue/service-queue', () => {
       queue.done('shop/cart', 'failed');
       expect(queue.nextDueMs()).to.equal(4_000);
     });
+  });
 
-    it('is not blamed for a pass that failed as a whole, and rides along with the next', () => {
-      const { queue, add, drained } = makeQueue();
+  describe('a Service that was not tried because its pass failed as a whole', () => {
+    it('asks for no pass, rides along with the next, and is not blamed', () => {
+      const { queue, add, drained, heard } = makeQueue();
       add('shop/cart', 'critical', 'service-changed');
       for (let pass = 1; pass <= 5; pass++) {
-        expect(drained()).to.have.lengthOf(1);
+        expect(drained()).to.deep.equal([pass === 1 ? 'shop/cart: due' : 'shop/cart: riding-along']);
+        heard.length = 0;
         expect(queue.done('shop/cart', 'untried')).to.equal(undefined);
+        expect([queue.nextDueMs(), heard]).to.deep.equal([Number.POSITIVE_INFINITY, []]);
       }
-      expect(queue.nextDueMs()).to.equal(8_000);
+      expect(queue.waiting()).to.deep.equal([
+        { service: 'shop/cart', level: 'critical', dueMs: Number.POSITIVE_INFINITY, events: 1, failures: 0 },
+      ]);
       expect(queue.quarantined()).to.deep.equal([]);
+    });
+
+    it('keeps the count of its own failures', () => {
+      const { queue, fail, at } = makeQueue();
+      fail('shop/cart', 'service-changed');
+      fail('shop/cart', 'service-changed');
+      at(queue.nextDueMs());
+      expect(queue.drain().map(({ failures }) => failures)).to.deep.equal([2]);
+      queue.done('shop/cart', 'untried');
+      expect(queue.drain().map(({ failures }) => failures)).to.deep.equal([2]);
+      queue.done('shop/cart', 'failed');
+      expect(queue.quarantined().map(({ failures }) => failures)).to.deep.equal([3]);
+    });
+
+    it('asks for a pass as ever when something new comes', () => {
+      const { queue, add, at, drained, heard } = makeQueue();
+      add('shop/cart', 'critical', 'service-changed');
+      drained();
+      queue.done('shop/cart', 'untried');
+      at(1_000);
+      heard.length = 0;
+      add('shop/cart', 'high', 'port-update');
+      expect([queue.nextDueMs(), heard]).to.deep.equal([1_100, ['high at 1100']]);
+      at(1_100);
+      expect(queue.drain()).to.deep.equal([
+        {
+          ...{ service: 'shop/cart', level: 'critical', kinds: ['service-changed', 'port-update'], firstEventMs: 0 },
+          ...{ events: 2, failures: 0, why: 'due' },
+        },
+      ]);
+    });
+
+    it('comes again at once for what came during that pass', () => {
+      const { queue, add, drained } = makeQueue();
+      add('shop/cart', 'critical');
+      drained();
+      add('shop/cart', 'critical');
+      queue.done('shop/cart', 'untried');
+      expect([queue.nextDueMs(), drained()]).to.deep.equal([0, ['shop/cart: due']]);
+    });
+
+    it('rides along in quarantine, too, since its time had come', () => {
+      const { queue, fail, at, drained, heard } = makeQueue();
+      for (let failure = 1; failure <= 3; failure++) fail('shop/cart', 'service-changed');
+      at(queue.nextDueMs());
+      drained();
+      queue.done('shop/cart', 'untried');
+      heard.length = 0;
+      expect([queue.nextDueMs(), drained(), heard]).to.deep.equal([
+        Number.POSITIVE_INFINITY,
+        ['shop/cart: riding-along'],
+        ['taken'],
+      ]);
+    });
+
+    it('takes no tokens while it waits', () => {
+      const { queue, add, drained } = makeQueue({ passesPerSecond: 1, passBurst: 1 });
+      add('shop/cart', 'critical');
+      for (let pass = 1; pass <= 5; pass++) {
+        expect(drained()).to.have.lengthOf(1);
+        queue.done('shop/cart', 'untried');
+      }
+      add('shop/other', 'critical');
+      expect(queue.nextDueMs()).to.equal(1_000);
     });
   });
 
@@ -256,6 +326,19 @@ describe('queue/service-queue', () => {
       expect(queue.nextDueMs()).to.equal(1_000);
       at(1_000);
       expect(drained()).to.deep.equal(['shop/a: due', 'shop/b: due', 'shop/c: due']);
+    });
+
+    it('are kept for what waits when a pass finds nothing to take', () => {
+      const { queue, add, at, drained, heard } = makeQueue(slow);
+      add('shop/cart', 'critical', 'service-changed');
+      drained();
+      queue.done('shop/cart', 'failed');
+      heard.length = 0;
+      for (const ms of [100, 200]) {
+        at(ms);
+        expect([drained(), queue.nextDueMs()]).to.deep.equal([[], 1_000]);
+      }
+      expect(heard).to.deep.equal(['taken', 'critical at 1000', 'taken', 'critical at 1000']);
     });
 
     it('never bring anything forward', () => {

@@ -46,6 +46,7 @@ export type PassScope = 'normal' | 'full';
  * - An entry keeps the highest level and the earliest due time. A pass takes what is due and what waits for its first try.
  * - What comes while a Service is in a pass waits for the end of that pass.
  * - A Service that failed comes back on its own delay, or for a new event; one in quarantine for a change of the Service itself only.
+ * - One that was not tried because its pass failed as a whole goes along with the next pass, whenever that comes, and asks for none.
  * - One token a pass: what is due waits for it when the bucket is empty.
  *
  * Source: kubernetes/client-go util/workqueue/queue.go (dirty and processing), delaying_queue.go
@@ -108,8 +109,8 @@ export class ServiceQueue {
   }
 
   /**
-   * Ends a Service's part of a pass. `applied` forgets its failures; anything else brings it back after a delay: `failed` counts against
-   * it, `untried` does not. Gives the change of its quarantine, if any. A Service that is in no pass is left alone.
+   * Ends a Service's part of a pass. `applied` forgets its failures, `failed` counts one and brings it back after a delay, `untried` has it
+   * wait for the next pass. Gives the change of its quarantine, if any. A Service that is in no pass is left alone.
    */
   done(service: string, outcome: WorkOutcome): QuarantineChange | undefined {
     const batch = this.#inPass.get(service);
@@ -181,12 +182,13 @@ export class ServiceQueue {
 
   #place(entry: Entry, level: Level, nowMs: number): void {
     const { service } = entry;
-    const rides = !this.#quarantine.has(service) && (entry.fresh !== undefined || !entry.failed);
+    const rides = !entry.failed || (entry.fresh !== undefined && !this.#quarantine.has(service));
     const [into, outOf] = rides ? [this.#riders, this.#loners] : [this.#loners, this.#riders];
     const beforeMs = this.#ownDueMs();
     const dueMs = this.#dueMs(entry);
     outOf.remove(service);
     into.set(service, dueMs);
+    if (dueMs === Number.POSITIVE_INFINITY) return;
     this.#tokenAtMs ??= this.#bucket.reserve(nowMs);
     if (dueMs < beforeMs || dueMs <= nowMs) this.#options.listener?.dueAt(laterOf(dueMs, this.#tokenAtMs), level);
   }
@@ -232,8 +234,8 @@ export class ServiceQueue {
     this.#options.observer?.retried(sort, dirty ? 'joined' : 'new');
     const entry = dirty ?? newEntry(service, undefined, nowMs);
     entry.unapplied = batch;
-    entry.retryMs = nowMs + this.#limiters.failed(service, sort);
     entry.failed = outcome === 'failed';
+    if (entry.failed) entry.retryMs = nowMs + this.#limiters.failed(service, sort);
     this.#waiting.set(service, entry);
   }
 

@@ -349,8 +349,10 @@ describe('sync/pass-loop', () => {
 
     it('does not blame it for what stops everything', async () => {
       kernel.missing.add('ipset');
-      for (let n = 0; n < 5; n++) await runUntil(clock.nowMs() + 2_000);
+      await run('critical');
+      for (let n = 0; n < 5; n++) await run('retry');
       expect(queue.quarantined()).to.deep.equal([]);
+      expect(queue.waiting().map(({ failures }) => failures)).to.deep.equal([0]);
     });
   });
 

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { ip } from '../../test/builders/net.ts';
+import { service, slice, sliceEndpoint } from '../../test/builders/objects.ts';
+import { proxierOn } from '../../test/builders/proxier.ts';
+import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import { SteppedClock } from '../../test/stepped-clock.ts';
+import { BoundedFrequencyRunner } from '../queue/bounded-frequency-runner.ts';
+import { DueRequests } from '../queue/due-requests.ts';
+import { QueueMetrics } from '../queue/queue-metrics.ts';
+import { ServiceQueue } from '../queue/service-queue.ts';
+import { DEFAULT_QUEUE_SETTINGS } from '../queue/settings.ts';
+import { ChangeIntake } from './change-intake.ts';
+import { PassLoop } from './pass-loop.ts';
+import { PassMetrics } from './pass-metrics.ts';
+
+/** The daemon's queue, runner and pass loop together, without a minimum between passes. */
+describe('sync/pass-loop.runner', () => {
+  const cart = service();
+  const others = Array.from({ length: 20 }, (_, n) =>
+    service({ name: `shop/other-${n}`, addresses: [`172.20.2.${n + 1}`] }),
+  );
+  let kernel: MemoryKernel;
+  let clock: SteppedClock;
+  let queue: ServiceQueue;
+  let intake: ChangeIntake;
+  let runner: BoundedFrequencyRunner;
+  /** When each pass began, in seconds. */
+  let passes: number[];
+
+  beforeEach(() => {
+    kernel = memoryKernel({ eth0: ['192.168.0.10/24'] });
+    clock = new SteppedClock();
+    passes = [];
+    const proxier = proxierOn(kernel);
+    runner = new BoundedFrequencyRunner({
+      ...{ clock, minIntervalMs: 0, maxIntervalMs: 30_000 },
+      run: (reasons) => {
+        passes.push(clock.nowMs() / 1000);
+        return loop.run(reasons);
+      },
+    });
+    const listener = new DueRequests(clock, runner);
+    queue = new ServiceQueue({ clock, random: () => 0, settings: DEFAULT_QUEUE_SETTINGS, listener });
+    intake = new ChangeIntake(proxier.record, queue, DEFAULT_QUEUE_SETTINGS.thresholds, new QueueMetrics());
+    const log = { info: () => {}, debug: () => {}, warn: () => {} };
+    const loop = new PassLoop({
+      ...{ proxier, queue, metrics: new PassMetrics(), log },
+      ...{ nowMs: () => clock.nowMs(), fullIntervalMs: 30_000 },
+    });
+  });
+
+  afterEach(() => runner.stop());
+
+  function start(): Promise<void> {
+    runner.request('start');
+    runner.start();
+    return clock.advance(0);
+  }
+
+  describe('while a tool is broken', () => {
+    const backoff = [0, 1, 3, 7, 15, 31, ...Array.from({ length: 18 }, (_, n) => 61 + 30 * n)];
+
+    beforeEach(() => {
+      kernel.missing.add('ipset');
+      for (const each of [cart, ...others]) intake.service(undefined, each);
+      intake.slice(undefined, slice({ endpoints: [sliceEndpoint('10.180.0.1')] }));
+    });
+
+    it('tries again after 1, 2, 4, … 30 s however many Services wait, and applies all of them in one pass when it is mended', async () => {
+      await start();
+      await clock.advance(600_000);
+      expect(passes).to.deep.equal(backoff);
+      expect(queue.waiting().map(({ failures }) => failures)).to.deep.equal(Array(21).fill(0));
+      kernel.missing.clear();
+      await clock.advance(20_000);
+      expect(passes).to.deep.equal([...backoff, 601]);
+      expect(queue.waiting()).to.deep.equal([]);
+      const servers = kernel.ipvs.save().match(/^-A/gm);
+      expect(servers).to.have.lengthOf(21);
+    });
+
+    it('tries at once for what is new, and goes on from there', async () => {
+      await start();
+      await clock.advance(10_000);
+      intake.service(undefined, service({ name: 'shop/new', addresses: ['172.20.3.1'] }));
+      await clock.advance(50_000);
+      expect(passes).to.deep.equal([0, 1, 3, 7, 10, 26, 56]);
+    });
+
+    it('comes back to what failed on its own when everything else can be done again', async () => {
+      await start();
+      await clock.advance(5_000);
+      kernel.addresses.refuse('172.20.1.1/32');
+      kernel.missing.clear();
+      await clock.advance(2_000);
+      expect(queue.waiting()).to.deep.include({
+        ...{ service: 'shop/cart', level: 'critical', dueMs: 7_050, events: 2, failures: 1 },
+      });
+    });
+  });
+
+  it('does not count a broken tool among the failures of a Service that fails', async () => {
+    kernel.addresses.refuse('203.0.113.1/32');
+    intake.service(undefined, { ...cart, externalIPs: [ip('203.0.113.1')] });
+    await start();
+    await clock.advance(50);
+    expect(queue.waiting().map(({ failures }) => failures)).to.deep.equal([2]);
+    kernel.missing.add('ipset');
+    await clock.advance(120_000);
+    expect(queue.waiting().map(({ failures }) => failures)).to.deep.equal([2]);
+    expect(passes.length).to.be.at.most(10);
+    kernel.missing.clear();
+    await clock.advance(30_000);
+    expect(queue.quarantined().map(({ service: name }) => name)).to.deep.equal(['shop/cart']);
+  });
+});
