@@ -3,6 +3,9 @@ import { type ChangeKind, LEVEL_RANKS, type Level } from './change.ts';
 import type { TakenFor } from './queue-metrics.ts';
 import type { QueueSettings } from './settings.ts';
 
+/** `full` passes look at everything, so Services that wait for a retry go along, too; quarantined ones do not. */
+export type PassScope = 'normal' | 'full';
+
 /** One Service in a pass. */
 export interface TakenService {
   /** `namespace/name`. */

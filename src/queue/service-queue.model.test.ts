@@ -9,10 +9,10 @@ import {
   RETRY_SORT_OF,
   RETRY_SORTS,
 } from './change.ts';
-import type { TakenService } from './queue-entry.ts';
+import type { PassScope, TakenService } from './queue-entry.ts';
 import { QueueMetrics, WORK_OUTCOMES, type WorkOutcome } from './queue-metrics.ts';
 import { retryDelayMs } from './retry-limiters.ts';
-import { type PassScope, ServiceQueue } from './service-queue.ts';
+import { ServiceQueue } from './service-queue.ts';
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from './settings.ts';
 
 const RUNS = 500;

@@ -118,7 +118,7 @@ describe('queue/service-queue', () => {
     ];
     for (const [kind, delaysMs] of paces) {
       it(`comes back after ${kind} in ${delaysMs.join(', ')} ms`, () => {
-        const { queue, fail, now } = makeQueue();
+        const { queue, fail, now } = makeQueue({ quarantineAfterFailures: 10 });
         const waits = delaysMs.map(() => {
           fail('shop/cart', kind);
           return queue.nextDueMs() - now();
@@ -164,7 +164,7 @@ describe('queue/service-queue', () => {
     });
 
     it('begins anew after it was applied', () => {
-      const { queue, add, at, drained } = makeQueue();
+      const { queue, add, at, drained } = makeQueue({ quarantineAfterFailures: 10 });
       add('shop/cart', 'critical', 'service-changed');
       for (const [failures, dueMs] of [500, 1_500, 3_500].entries()) {
         expect(queue.drain().map((taken) => taken.failures)).to.deep.equal([failures]);
@@ -295,6 +295,41 @@ describe('queue/service-queue', () => {
       ]);
     });
 
+    it('is tried again at the end of the batch window in which it is due, and never before its own time', () => {
+      const { queue, fail, now } = makeQueue();
+      const waits = [1, 2, 3, 4, 5].map(() => {
+        fail('shop/cart', 'service-changed');
+        return [now(), queue.nextDueMs()];
+      });
+      expect(waits).to.deep.equal([
+        [0, 500],
+        [500, 1_500],
+        [1_500, 4_000],
+        [4_000, 8_000],
+        [8_000, 16_000],
+      ]);
+    });
+
+    it('is tried again by as many Services at once as are due in one window', () => {
+      const { queue, add, at, drained } = makeQueue({ quarantineAfterFailures: 1 });
+      const startsMs = { 'shop/a': 0, 'shop/b': 200, 'shop/c': 310, 'shop/d': 350 };
+      for (const [name, startMs] of Object.entries(startsMs)) {
+        at(startMs);
+        add(name, 'critical', 'service-changed');
+        drained();
+        queue.done(name, 'failed');
+      }
+      expect(queue.waiting().map(({ dueMs }) => dueMs)).to.deep.equal([800, 800, 1_600, 1_600]);
+      at(800);
+      expect(drained()).to.deep.equal(['shop/a: retry', 'shop/b: retry']);
+    });
+
+    it('is tried again at its own time when there is no batch window', () => {
+      const { queue, fail } = makeQueue({ batchWindowMs: 0, quarantineAfterFailures: 1 });
+      fail('shop/cart', 'service-changed');
+      expect(queue.nextDueMs()).to.equal(500);
+    });
+
     it('lets a change of the Service itself try again sooner', () => {
       const { queue, fail, add, now } = makeQueue();
       for (let failure = 1; failure <= 5; failure++) fail('shop/cart', 'service-changed');
@@ -309,7 +344,7 @@ describe('queue/service-queue', () => {
       at(10);
       add('shop/cart', 'critical', 'not-ready-to-ready');
       queue.done('shop/cart', 'failed');
-      expect([queue.nextDueMs(), drained()]).to.deep.equal([510, []]);
+      expect([queue.nextDueMs(), drained()]).to.deep.equal([800, []]);
     });
   });
 

@@ -99,6 +99,44 @@ describe('sync/pass-loop.runner', () => {
     });
   });
 
+  it('tries a hundred Services in quarantine together, in one pass a batch window at most, each on its own delays', async () => {
+    await start();
+    const names: string[] = [];
+    for (let n = 0; n < 100; n++) {
+      const [name, vip] = [`shop/odd-${n}`, `203.0.113.${n + 1}`];
+      names.push(`${vip}/32`);
+      kernel.addresses.refuse(...names);
+      intake.service(undefined, service({ name, addresses: [`172.20.4.${n + 1}`], externalIPs: [ip(vip)] }));
+      await clock.advance(37);
+    }
+    await clock.advance(20_000);
+    expect(queue.quarantined()).to.have.lengthOf(100);
+    passes = [];
+    const tried = countTries();
+    await clock.advance(60_000);
+    // one in each of 75 windows of 800 ms, and two full passes
+    expect(passes.length).to.be.within(25, 77);
+    expect([...tried.values()].every((times) => times >= 24 && times <= 30)).to.equal(true);
+    expect(tried.size).to.equal(100);
+    kernel.addresses.refuse();
+    passes = [];
+    await clock.advance(3_000);
+    expect([queue.quarantined(), queue.waiting()]).to.deep.equal([[], []]);
+    expect(passes.length).to.be.at.most(4);
+  });
+
+  /** How often each address is tried to be bound from now on. */
+  function countTries(): ReadonlyMap<string, number> {
+    const tried = new Map<string, number>();
+    const { runTool } = kernel;
+    kernel.runTool = async (call) => {
+      const vips = new Set(call.tool === 'ip' ? call.input?.match(/203\.0\.113\.\d+/g) : []);
+      for (const vip of vips) tried.set(vip, (tried.get(vip) ?? 0) + 1);
+      return runTool(call);
+    };
+    return tried;
+  }
+
   it('does not count a broken tool among the failures of a Service that fails', async () => {
     kernel.addresses.refuse('203.0.113.1/32');
     intake.service(undefined, { ...cart, externalIPs: [ip('203.0.113.1')] });
