@@ -356,6 +356,39 @@ describe('sync/pass-loop', () => {
     });
   });
 
+  describe('what the kernel did not take of a Service before', () => {
+    const turns: readonly (readonly ['normal' | 'full', 'taken' | 'not taken', 'quarantined' | 'free', boolean])[] = [
+      ['normal', 'taken', 'free', true],
+      ['normal', 'taken', 'quarantined', true],
+      ['normal', 'not taken', 'free', false],
+      ['normal', 'not taken', 'quarantined', false],
+      ['full', 'taken', 'free', true],
+      ['full', 'taken', 'quarantined', true],
+      ['full', 'not taken', 'free', true],
+      ['full', 'not taken', 'quarantined', false],
+    ];
+    for (const [kind, taken, state, isTried] of turns) {
+      it(`is ${isTried ? '' : 'not '}tried again in a ${kind} pass when the Service is ${state} and ${taken}`, async () => {
+        const asked: boolean[] = [];
+        const work = queue.drain().filter(() => taken === 'taken');
+        const trying = new PassLoop({
+          proxier: {
+            kindOf: () => kind,
+            pass: (_kind, reasons, tries = () => false) => {
+              asked.push(tries(cart.name));
+              return proxier.pass(kind, reasons);
+            },
+          },
+          queue: { add: () => true, drain: () => work, done: () => undefined, isQuarantined: () => state !== 'free' },
+          ...{ metrics, log: { info: () => {}, debug: () => {}, warn: () => {} } },
+          ...{ nowMs: () => clock.nowMs(), fullIntervalMs: 30_000 },
+        });
+        await trying.run(new Set(['high']));
+        expect(asked).to.deep.equal([isTried]);
+      });
+    }
+  });
+
   it('counts passes by what they were for', async () => {
     await run('start');
     await run('retry');
