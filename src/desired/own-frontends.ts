@@ -70,7 +70,12 @@ function collisions(
         owner.part === part
           ? `${key} is its cluster address too, and is served as that`
           : `${key} is also claimed by ${owner.part.port.key}, which is served`;
-      problems.set(`${part.port.key} ${key}`, { object: `Service ${part.port.key}`, field: '', message });
+      problems.set(`${part.port.key} ${key}`, {
+        object: `Service ${part.port.key}`,
+        service: part.port.service,
+        field: '',
+        message,
+      });
     }
   }
   return [...problems].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, problem]) => problem);
