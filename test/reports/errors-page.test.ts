@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { page } from './pages.ts';
+import { page, readPage } from './pages.ts';
 import { textsOf } from './source-texts.ts';
 
 const SOURCE = join(import.meta.dirname, '../../src');
@@ -26,7 +26,7 @@ describe('test/reports/errors-page', () => {
   it('has no message that nobody says any more', () => {
     const said = [...sources.flatMap(({ code }) => textsOf(code).map(({ text }) => text)), ...SAID_BY_OTHERS];
     const sentences = said.filter(isSentence);
-    const stale = messagesOf(readFileSync(join(SOURCE, '../docs/reference/errors.md'), 'utf8'));
+    const stale = messagesOf(readPage('reference/errors.md'));
     expect(stale.filter(isSentence).filter((span) => !sentences.some((text) => isSame(span, text)))).to.deep.equal([]);
   });
 
