@@ -118,6 +118,7 @@ function disputes(
       owner.part === part
         ? `${key} is its cluster address too, and is served as that`
         : `${key} is also claimed by ${owner.part.port.key}, which is served`;
-    return [`${part.port.key} ${key}`, { object: `Service ${part.port.key}`, field: '', message }] as const;
+    const { key: name, service } = part.port;
+    return [`${name} ${key}`, { object: `Service ${name}`, service, field: '', message }] as const;
   });
 }

@@ -118,6 +118,7 @@ describe('desired/compute-desired', () => {
         expect(problems).to.deep.equal([
           {
             object: 'Service shop/b:http/TCP',
+            service: 'shop/b',
             field: '',
             message: 'TCP 203.0.113.1:80 is also claimed by shop/a:http/TCP, which is served',
           },

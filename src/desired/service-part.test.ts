@@ -215,9 +215,10 @@ describe('desired/service-part', () => {
       expect(found.bound).to.deep.equal(['172.20.1.1']);
       expect(JSON.stringify(found.entries)).to.not.include('203.0.113');
       const message = 'belongs to another node; it is served on that node only';
+      const cart = { object: 'Service shop/cart', service: 'shop/cart' };
       expect(found.problems).to.deep.equal([
-        { object: 'Service shop/cart', field: 'spec.externalIPs', message: `203.0.113.1 ${message}` },
-        { object: 'Service shop/cart', field: 'status.loadBalancer.ingress', message: `203.0.113.9 ${message}` },
+        { ...cart, field: 'spec.externalIPs', message: `203.0.113.1 ${message}` },
+        { ...cart, field: 'status.loadBalancer.ingress', message: `203.0.113.9 ${message}` },
       ]);
     });
 
