@@ -57,9 +57,10 @@ function readSettings(args: ReplayArguments, config: GivenConfig): Result<Omit<R
       `--sync-period: ${args.syncPeriod ?? formatDuration(config.syncPeriodMs)} is not a duration of 1ms or more`,
     );
   if (minSyncPeriodMs > syncPeriodMs) return fail('--min-sync-period must not be longer than --sync-period');
-  const range = `a number of milliseconds from 0 to ${MOST_COST_MS}`;
-  if (passMs === undefined) return fail(`--pass-ms: ${args.passMs} is not ${range}`);
-  if (serviceMs === undefined) return fail(`--service-ms: ${args.serviceMs} is not ${range}`);
+  if (passMs === undefined)
+    return fail(`--pass-ms: ${args.passMs} is not a number of milliseconds from 0 to ${MOST_COST_MS}`);
+  if (serviceMs === undefined)
+    return fail(`--service-ms: ${args.serviceMs} is not a number of milliseconds from 0 to ${MOST_COST_MS}`);
   return succeed({
     minSyncPeriodMs,
     syncPeriodMs,
