@@ -19,7 +19,9 @@ import { describeToolError, type ToolCall, type ToolError } from './tool.ts';
 type ScriptTool = 'ipvs' | 'ipset' | 'address' | 'iptables' | 'ip6tables';
 
 interface KernelFailure {
-  readonly refusedBy?: 'ipvs' | 'address';
+  readonly refusedBy?: 'ipvs' | 'address' | 'ipset';
+  readonly part?: number;
+  readonly line?: number;
   readonly during: string;
   readonly message: string;
 }
@@ -104,7 +106,7 @@ export class Kernel {
     scripts: readonly { readonly tool: ScriptTool; readonly text: string }[],
   ): Promise<Result<readonly FinishedScript[], KernelFailure>> {
     const finished: FinishedScript[] = [];
-    for (const { tool, text } of scripts) {
+    for (const [part, { tool, text }] of scripts.entries()) {
       const startedMs = this.#nowMs();
       const lines = text.split('\n').length - 1;
       const output = await this.#host.runTool({ ...CALLS[tool], input: text, timeoutMs: timeoutFor(lines) });
@@ -114,6 +116,7 @@ export class Kernel {
           during: `programming ${tool}`,
           message: describeToolError(output.error),
           ...refusalOf(tool, output.error),
+          part,
         });
       }
       finished.push({ tool, lines, tookMs: this.#nowMs() - startedMs });
@@ -162,10 +165,12 @@ const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
   ip6tables: { tool: 'ip6tables-restore', args: ['-w', '5', '--noflush'] },
 };
 
-/** Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2). */
-function refusalOf(tool: ScriptTool, error: ToolError): Pick<KernelFailure, 'refusedBy'> {
+/** Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2), and `ipset`. */
+function refusalOf(tool: ScriptTool, error: ToolError): Pick<KernelFailure, 'refusedBy' | 'line'> {
   if (error.kind !== 'tool-refused' || (tool === 'ipvs' && error.exitCode === 2)) return {};
-  return tool === 'ipvs' || tool === 'address' ? { refusedBy: tool } : {};
+  if (tool === 'ipvs' || tool === 'address') return { refusedBy: tool };
+  const line = tool === 'ipset' ? /Error in line (\d+)/.exec(error.stderr)?.[1] : undefined;
+  return line === undefined ? {} : { refusedBy: 'ipset', line: Number(line) };
 }
 
 /** A slow machine takes about a millisecond a line; the first use of a tool may load modules. */
