@@ -22,7 +22,7 @@ export interface Bench {
   readonly title: string;
   /** Numbers of Services. */
   readonly sizes: readonly number[];
-  /** In how many processes each size is run; the samples are put together. */
+  /** In how many processes each size is run, one above the reference size; the samples are put together. */
   readonly processes: number;
   run(size: number): Promise<readonly Figure[]>;
 }

@@ -10,7 +10,7 @@ const SAMPLE_MS = 80;
 /** A benchmark has so many samples by then, or goes on until it has {@link LEAST_SAMPLES}. */
 const BUDGET_MS = 8_000;
 
-const LEAST_SAMPLES = 5;
+const LEAST_SAMPLES = 3;
 
 const WARM_UP_BUDGET_MS = 3_000;
 

@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chooseBenches, parseBenchArguments } from './arguments.ts';
 import { BENCHES } from './benches.ts';
-import type { Bench, Figure } from './figure.ts';
+import { type Bench, type Figure, REFERENCE_SIZE } from './figure.ts';
 import { type BenchResult, currentLoad, formatResult, reportOf, summarize } from './result.ts';
 
 const { only, sizes, json, profile } = parseBenchArguments(process.argv.slice(2));
@@ -28,7 +28,7 @@ function runBench(bench: Bench, size: number): BenchResult {
   const profiling =
     profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profile, `${bench.name}-${size}`)}`];
   const words = ['--expose-gc', ...profiling, join(import.meta.dirname, 'run-one.ts'), bench.name, `${size}`];
-  const runs = Array.from({ length: bench.processes }, (): readonly Figure[] => {
+  const runs = Array.from({ length: size > REFERENCE_SIZE ? 1 : bench.processes }, (): readonly Figure[] => {
     const printed = execFileSync(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28 });
     return JSON.parse(printed.toString());
   });
