@@ -1,8 +1,8 @@
 /**
  * Draws what passes cost by the number of Services, from the results of `npm run bench -- --json FILE`: docs/explanation/performance.svg;
- * with `--table` prints the tables of the page beside it.
+ * with `--table` prints the tables of the page beside it, for which the results of the lab may be given too.
  *
- * Usage: node hack/plot-performance.ts [--table] FILE.json
+ * Usage: node hack/plot-performance.ts [--table] FILE.json…
  */
 import { readFileSync } from 'node:fs';
 import { REFERENCE_SIZE, SIZES } from '../test/bench/figure.ts';
@@ -34,7 +34,7 @@ const LINES: readonly Line[] = [
 type Point = readonly [size: number, ms: number];
 
 /** Both axes are logarithmic, so that what grows with the number of Services is a slope and what does not is level. */
-export function plotPerformance({ results }: Report): string {
+export function plotPerformance(results: readonly BenchResult[]): string {
   const curves = LINES.map((line) => ({ line, points: pointsOf(results, line) })).filter(
     ({ points }) => points.length > 0,
   );
@@ -113,20 +113,20 @@ function spread(heights: readonly number[]): readonly number[] {
   return placed;
 }
 
-/** Two tables in Markdown: what is drawn, and every figure that has a goal at the reference size. */
-export function performanceTables({ results }: Report): string {
+/** Two tables in Markdown: what is drawn, and every figure that has a goal, at the reference size or in the lab. */
+export function performanceTables(results: readonly BenchResult[]): string {
   const bySize = LINES.map(({ label, ...line }) => {
     const points = new Map(pointsOf(results, { label, ...line }));
     return [label, ...SIZES.map((size) => number(points.get(size)))];
   });
-  const atReference = results.filter(({ size }) => size === REFERENCE_SIZE);
-  const goals = atReference.flatMap(({ name, figures, load }) =>
+  const largest = results.filter(({ name, size }) => size === REFERENCE_SIZE || name.startsWith('lab-'));
+  const goals = largest.flatMap(({ name, figures, load }) =>
     figures.flatMap((figure) => (figure.goal === undefined ? [] : [goalRow(name, figure, load)])),
   );
   return [
     ...table(['Processor time, ms', ...SIZES.map((size) => size.toLocaleString('en'))], bySize),
     '',
-    ...table(['Benchmark', 'Figure at the reference size', 'Median', 'Smallest', 'Goal', 'Load'], goals),
+    ...table(['Benchmark', 'Figure', 'Median', 'Smallest', 'Goal', 'Load'], goals),
     '',
   ].join('\n');
 }
@@ -161,8 +161,13 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
+/** The results in all the files. */
+export function readResults(files: readonly string[]): readonly BenchResult[] {
+  return files.flatMap((file) => (JSON.parse(readFileSync(file, 'utf8')) as Report).results);
+}
+
 if (import.meta.main) {
   const words = process.argv.slice(2);
-  const report: Report = JSON.parse(readFileSync(words.at(-1) ?? '', 'utf8'));
-  process.stdout.write(words.includes('--table') ? performanceTables(report) : plotPerformance(report));
+  const results = readResults(words.filter((word) => word !== '--table'));
+  process.stdout.write(words.includes('--table') ? performanceTables(results) : plotPerformance(results));
 }

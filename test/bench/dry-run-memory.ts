@@ -35,6 +35,7 @@ export const dryRunMemory: Bench = {
         what: 'growth of peak RSS while rendering ÷ text',
         unit: '×',
         samples: [(peak - before.resident) / text.length],
+        goal: { atMost: 2, at: 'reference' },
       },
     ];
   },

@@ -47,9 +47,9 @@ export function summarize(
     const isJudged = goal !== undefined && (goal.at === 'every size' || size === REFERENCE_SIZE);
     return {
       ...figure,
-      median: middle,
-      min: Math.min(...samples),
-      max: Math.max(...samples),
+      median: rounded(middle),
+      min: rounded(Math.min(...samples)),
+      max: rounded(Math.max(...samples)),
       samples: samples.length,
       ...(isJudged ? { reached: middle <= goal.atMost } : {}),
     };
@@ -82,6 +82,11 @@ export function formatResult({ name, title, size, load, figures }: BenchResult):
   );
   const head = `${name}, ${size.toLocaleString('en')} Services: ${title} (load ${load.join(' … ')})`;
   return `${[head, ...lines.map((line) => `  ${line}`)].join('\n')}\n`;
+}
+
+/** More digits than these only tell of the machine. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
 }
 
 function verdict({ goal, unit, reached }: FigureResult): string {
