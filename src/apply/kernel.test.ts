@@ -4,7 +4,9 @@ import { ip } from '../../test/builders/net.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import type { SetEntry } from '../kernel/ipset/state.ts';
 import { type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import { fail } from '../model/result.ts';
 import { FAMILIES, type Family } from '../net/family.ts';
+import type { Host } from './host.ts';
 import { Kernel } from './kernel.ts';
 
 describe('apply/kernel', () => {
@@ -224,6 +226,20 @@ describe('apply/kernel', () => {
     const ran = await kernel.run(FAMILIES, [{ tool: 'ipvs', text: '-D -t 172.20.1.9:80\n-D -t 172.20.1.1:80\n' }]);
     expect(!ran.ok && ran.error.message).to.include('No such service');
   });
+
+  for (const tool of ['ipvs', 'address', 'ipset'] as const) {
+    it(`takes no line for refused when the tool of ${tool} was killed or could not be started`, async () => {
+      const stderr = 'ipset v7.17: Error in line 1: ended by SIGKILL';
+      const killing: Host = {
+        ...memory,
+        runTool: async (call) =>
+          fail({ kind: 'tool-refused', tool: call.tool, exitCode: -1, stderr, script: call.input ?? '' }),
+      };
+      const ran = await new Kernel(killing, FAMILIES, () => 0).run(FAMILIES, [{ tool, text: 'a line\n' }]);
+      expect(!ran.ok && ran.error.message).to.include('SIGKILL');
+      expect(!ran.ok && ran.error.refusedBy).to.equal(undefined);
+    });
+  }
 
   it('does nothing for no scripts', async () => {
     expect(await kernel.run(FAMILIES, [])).to.deep.equal({ ok: true, value: [] });

@@ -165,9 +165,12 @@ const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
   ip6tables: { tool: 'ip6tables-restore', args: ['-w', '5', '--noflush'] },
 };
 
-/** Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2), and `ipset`. */
+/**
+ * Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2), and `ipset`. One that
+ * was killed, or could not be started, was refused nothing.
+ */
 function refusalOf(tool: ScriptTool, error: ToolError): Pick<KernelFailure, 'refusedBy' | 'line'> {
-  if (error.kind !== 'tool-refused' || (tool === 'ipvs' && error.exitCode === 2)) return {};
+  if (error.kind !== 'tool-refused' || error.exitCode < 0 || (tool === 'ipvs' && error.exitCode === 2)) return {};
   if (tool === 'ipvs' || tool === 'address') return { refusedBy: tool };
   const line = tool === 'ipset' ? /Error in line (\d+)/.exec(error.stderr)?.[1] : undefined;
   return line === undefined ? {} : { refusedBy: 'ipset', line: Number(line) };

@@ -33,6 +33,7 @@ export type ToolError =
   | {
       readonly kind: 'tool-refused';
       readonly tool: Tool;
+      /** -1 for a tool that was ended by a signal or could not be started. */
       readonly exitCode: number;
       /** As printed, untranslated. */
       readonly stderr: string;
