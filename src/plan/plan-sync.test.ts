@@ -63,6 +63,14 @@ describe('plan/plan-sync', () => {
     ]);
   });
 
+  it('writes rules before a virtual server comes, even where nothing else is missing', () => {
+    const { sets, dummy } = reached(cart);
+    expect(summary(planSync(cart, observedState({ sets, dummy }), INPUTS))).to.deep.equal([
+      'iptables nat, filter',
+      'ipvs add-virtual-server, add-real-server',
+    ]);
+  });
+
   it('joins neighbours of one tool into one process', () => {
     const moved = desiredFor([[http, [endpoint({ address: ip('10.180.1.2') })]]]).kernel;
     expect(summary(planSync(moved, reached(cart), INPUTS))).to.deep.equal(['ipvs add-real-server, edit-real-server']);

@@ -69,7 +69,8 @@ export function planSync(
   const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family));
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
   const dummy = diffDummy(observed.dummy, standing.dummy, own.mayUnbind);
-  const nothingNew = sets.early.length === 0 && dummy.additions.length === 0;
+  const newServers = ipvs.additions.some(({ kind }) => kind === 'add-virtual-server');
+  const nothingNew = !newServers && sets.early.length === 0 && dummy.additions.length === 0;
   const tables = applyTableChanges(observed.tables, unreferencing);
   const early = nothingNew ? [] : diffIptables(tables, meanwhile);
   const late = diffIptables(applyTableChanges(tables, early), desired.tables);
