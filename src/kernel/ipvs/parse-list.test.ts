@@ -127,6 +127,18 @@ SCTP AC140101:270F sh ops persistent 7500 FFFFFFFF
     }
   });
 
+  it('reads what ipvsadm lists of one virtual server, which has a line less above it', () => {
+    const [, ...titles] = HEADER.split('\n');
+    const text = `${titles.join('\n')}TCP  172.20.1.1:80 rr\n  -> 10.180.0.1:8080              Masq    1      3          2         \n`;
+    const [server] = parseIpvsList(text, 'list')?.values() ?? [];
+    expect([...(server?.realServers.values() ?? [])].map(({ connections }) => connections)).to.deep.equal([5]);
+  });
+
+  for (const text of ['', '\n', 'Segmentation fault\n', 'IP Virtual Server version 1.2.1 (size=4096)\n']) {
+    it(`does not understand ${JSON.stringify(text)}, which has not even the titles`, () =>
+      expect(parseIpvsList(text, 'list')).to.equal(undefined));
+  }
+
   const strange: readonly (readonly [ListForm, string])[] = [
     ['list', 'ICMP 172.20.1.1:80 rr'],
     ['list', 'TCP  172.20.1.1:http rr'],

@@ -18,15 +18,17 @@ export type ListForm = 'list' | 'proc';
  * Reads the two listings of the kernel's virtual servers; both tell connections. They differ: `proc` needs no process, but has no
  * scheduler flags (they read as `undefined`), its `persistenceSeconds` is in kernel ticks (how many make a second is a build option of
  * the kernel), and **it may lack virtual servers**: where several network namespaces of a kernel have some, reading past a page can
- * skip one. Services by firewall mark or for every port are left out, they are never ours. A line of any other form gives `undefined`:
- * better no reading than a wrong one.
+ * skip one. Services by firewall mark or for every port are left out, they are never ours. Anything of another
+ * form, such as no output at all, gives `undefined`: better no reading than a wrong one.
  *
  * Source: Linux net/netfilter/ipvs/ip_vs_ctl.c, ip_vs_info_seq_next; ipvsadm.c, print_service_entry
  */
 export function parseIpvsList(text: string, form: ListForm): IpvsState | undefined {
   const state = new Map<VirtualServerKey, VirtualServer>();
   let reals: Map<RealServerKey, RealServer> | undefined;
-  for (const line of text.split('\n').slice(HEADER_LINES)) {
+  const header = HEADER.exec(text)?.[0];
+  if (header === undefined) return undefined;
+  for (const line of text.slice(header.length).split('\n')) {
     const words = line.trim().split(/\s+/);
     if (words[0] === '') continue;
     if (words[0] === '->') {
@@ -46,7 +48,8 @@ export function parseIpvsList(text: string, form: ListForm): IpvsState | undefin
   return state;
 }
 
-const HEADER_LINES = 3;
+/** Asked for one virtual server, `ipvsadm` leaves out the first line. */
+const HEADER = /^(?:IP Virtual Server version .*\n)?Prot LocalAddress:Port .*\n {2}-> RemoteAddress:Port .*(?:\n|$)/;
 
 /** A persistent service may take every port of its address: `172.20.1.1:0` in a list, `AC140101:0000` in the file. */
 const EVERY_PORT = /:0+$/;
