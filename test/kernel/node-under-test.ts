@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import type { Host } from '../../src/apply/host.ts';
 import { Kernel } from '../../src/apply/kernel.ts';
 import type { ProxySettings } from '../../src/desired/settings.ts';
 import { type ClusterObjects, decodeObjects } from '../../src/kube/cluster-objects.ts';
+import type { ServiceName } from '../../src/model/names.ts';
 import { FAMILIES } from '../../src/net/family.ts';
-import { type PassKind, type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import { type DrainingSettings, type PassKind, type PassReport, Proxier } from '../../src/sync/proxier.ts';
 import { settings as defaultSettings } from '../builders/objects.ts';
 import { parseSets } from '../lab/kernel-state.ts';
 import type { ObjectJson } from './cluster-objects.ts';
@@ -16,17 +18,31 @@ export const LINKS: Links = {
   eth0: ['192.168.0.10/24', 'fd00:168::10/64', 'fe80::10/64'],
 };
 
+export interface NodeOptions {
+  readonly links?: Links;
+  readonly settings?: Partial<ProxySettings>;
+  readonly draining?: DrainingSettings;
+  /** What stands between the program and the kernel. */
+  readonly host?: (kernel: MemoryKernel) => Host;
+}
+
 /** `node-a` on a kernel in memory. It learns of a cluster as the daemon does: objects are decoded, changes recorded, passes made. */
 export class NodeUnderTest {
   readonly kernel: MemoryKernel;
   readonly #clock = { ms: 0 };
+  readonly #host: Host;
+  readonly #draining: DrainingSettings | undefined;
   #settings: ProxySettings;
+  #held: Kernel;
   #proxier: Proxier;
   #known: ClusterObjects = decodeObjects([]);
 
-  constructor(given: { readonly links?: Links; readonly settings?: Partial<ProxySettings> } = {}) {
+  constructor(given: NodeOptions = {}) {
     this.kernel = memoryKernel(given.links ?? LINKS);
+    this.#host = given.host?.(this.kernel) ?? this.kernel;
+    this.#draining = given.draining;
     this.#settings = defaultSettings(given.settings);
+    this.#held = this.#newKernel();
     this.#proxier = this.#start();
   }
 
@@ -38,6 +54,11 @@ export class NodeUnderTest {
 
   get settings(): ProxySettings {
     return this.#settings;
+  }
+
+  /** What the program takes the kernel to hold. */
+  get held(): Pick<Kernel, 'known'> {
+    return this.#held;
   }
 
   record(objects: readonly ObjectJson[]): void {
@@ -53,16 +74,22 @@ export class NodeUnderTest {
 
   /** Also ends what drains without connections, as the daemon does a second later. */
   async pass(kind: PassKind = 'normal'): Promise<PassReport> {
-    const report = await this.#proxier.pass(kind, ['test']);
+    const report = await this.tryPass(kind);
     expect(report.errors, `errors of the ${kind} pass`).to.deep.equal([]);
     await endDrains(this.#proxier, report, this.#clock);
     return report;
+  }
+
+  /** One pass, whatever becomes of it. `isTried`: as of the daemon, which lets Services wait that were refused something. */
+  tryPass(kind: PassKind, isTried?: (service: ServiceName) => boolean): Promise<PassReport> {
+    return this.#proxier.pass(kind, ['test'], isTried);
   }
 
   /** A new process on the same kernel, which knows nothing yet; its settings are those of the last one unless given. */
   restart(settings: ProxySettings = this.#settings): void {
     this.#settings = settings;
     this.#known = decodeObjects([]);
+    this.#held = this.#newKernel();
     this.#proxier = this.#start();
   }
 
@@ -96,12 +123,17 @@ export class NodeUnderTest {
     return calls.flatMap(({ tool, input }) => (input === undefined ? [] : [`${tool}: ${input}`]));
   }
 
+  #newKernel(): Kernel {
+    return new Kernel(this.#host, FAMILIES, () => this.#clock.ms);
+  }
+
   #start(): Proxier {
     return new Proxier({
       families: FAMILIES,
       nodeName: 'node-a',
       settings: this.#settings,
-      kernel: new Kernel(this.kernel, FAMILIES, () => this.#clock.ms),
+      ...(this.#draining ? { draining: this.#draining } : {}),
+      kernel: this.#held,
       nowMs: () => this.#clock.ms,
     });
   }

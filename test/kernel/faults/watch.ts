@@ -1,0 +1,157 @@
+import type { Tool } from '../../../src/apply/tool.ts';
+import type { MemoryKernel } from '../memory-kernel.ts';
+import { FOREIGN_ADDRESS } from './foreign.ts';
+import { type KernelLines, kernelLines, linesOf, SECTIONS, type Section } from './kernel-lines.ts';
+import { numbered } from './others.ts';
+
+/**
+ * Looks at a kernel after every call of a tool during a pass, and throws at the first thing that must not be:
+ *
+ * - What stood when the pass began and is wanted is gone, has another weight or other properties. So a Service that neither a change nor a
+ *   fault has touched is right all along, and nothing of others is touched, which counts as wanted.
+ * - A wanted real server of a virtual server that stands is gone or has weight 0, or one of TCP with connections is gone.
+ * - A virtual server has come before its rules and set entries, or an address before its virtual servers.
+ * - An address is bound that has no virtual server, nor is to have one.
+ */
+export class Watch {
+  readonly #kernel: MemoryKernel;
+  readonly #refusedLines: ReadonlySet<string>;
+  #wanted: KernelLines;
+  #standing: KernelLines;
+  #present: KernelLines;
+  #working: ReadonlySet<string> = new Set();
+  #busy: readonly string[] = [];
+  #orphans: ReadonlySet<string> = new Set();
+
+  /** `refusedLines`: of scripts, as far as tools were made to refuse them; live. */
+  constructor(kernel: MemoryKernel, refusedLines: ReadonlySet<string>) {
+    this.#kernel = kernel;
+    this.#refusedLines = refusedLines;
+    this.#present = kernelLines(kernel);
+    [this.#wanted, this.#standing] = [this.#present, this.#present];
+  }
+
+  /** A pass begins that leads to what is wanted. `busy`: real servers with connections, as `-t 172.20.1.1:80 -r 10.180.0.1:8080`. */
+  begin(wanted: KernelLines, busy: readonly string[]): void {
+    const present = kernelLines(this.#kernel);
+    const common = SECTIONS.map((section) => [section, present[section].intersection(wanted[section])]);
+    this.#wanted = wanted;
+    this.#present = present;
+    this.#standing = Object.fromEntries(common) as KernelLines;
+    this.#working = workingReals(present).intersection(workingReals(wanted));
+    this.#busy = busy.filter((real) => {
+      const [server = ''] = real.split(' -r ');
+      return server.startsWith('-t') && hasLine(wanted.ipvs, `-A ${server} `) && hasLine(present.ipvs, `-a ${real} `);
+    });
+    this.#orphans = orphansOf(present);
+  }
+
+  /** A call of the tool has ended. */
+  look(tool: Tool): void {
+    const section = SECTION_OF[tool];
+    if (section === undefined) return;
+    const before = this.#present;
+    const now = linesOf(section, this.#kernel);
+    this.#present = { ...before, [section]: now };
+    for (const line of this.#standing[section]) if (!now.has(line)) throw new Error(`it took away: ${line}`);
+    if (section === 'ipvs') this.#lookAtReals();
+    if (section === 'ipvs' || section === 'addresses') this.#lookAtOrphans();
+    if (section === 'ipvs')
+      for (const server of serversOf(now).difference(serversOf(before.ipvs))) this.#serverCame(server);
+    if (section === 'addresses') for (const line of now.difference(before.addresses)) this.#addressCame(line);
+  }
+
+  #lookAtReals(): void {
+    const working = workingReals(this.#present);
+    for (const real of this.#working) if (!working.has(real)) throw new Error(`it ended a wanted real server: ${real}`);
+    for (const real of this.#busy) {
+      if (!hasLine(this.#present.ipvs, `-a ${real} `)) throw new Error(`it cut connections of ${real}`);
+    }
+  }
+
+  #lookAtOrphans(): void {
+    const lacking = new Set([...this.#wanted.ipvs.difference(this.#present.ipvs)].map(addressOf));
+    for (const address of orphansOf(this.#present)) {
+      if (this.#orphans.has(address) || lacking.has(address)) continue;
+      throw new Error(`${address} is bound without any virtual server`);
+    }
+  }
+
+  /** The one exception are entries that the kernel refuses, but for those that keep clients out. */
+  #serverCame(server: string): void {
+    const [flag = '', addressPort = ''] = server.split(' ');
+    const address = addressOf(`-A ${server} `);
+    const key = ` ${address},${PROTOCOLS[flag]}:${addressPort.slice(addressPort.lastIndexOf(':') + 1)}`;
+    for (const line of this.#wanted.ipset.difference(this.#present.ipset)) {
+      const isOfIt = line.endsWith(key) || line.includes(`${key},`);
+      if (!isOfIt || EXEMPTION.test(line) || (this.#isRefused(line) && !FIREWALL.test(line))) continue;
+      throw new Error(`virtual server ${server} came before: ${line}`);
+    }
+    this.#rulesBefore(`virtual server ${server}`, address);
+  }
+
+  #addressCame(line: string): void {
+    const address = line.replace('bound ', '');
+    const present = serversOf(this.#present.ipvs);
+    for (const wanted of this.#wanted.ipvs) {
+      const [server] = serversOf(new Set([wanted]));
+      if (server === undefined || addressOf(wanted) !== address || present.has(server) || this.#isRefused(wanted))
+        continue;
+      throw new Error(`address ${address} came before: ${wanted}`);
+    }
+    const guard = `add KUBE-${address.includes(':') ? '6-' : ''}IPVS-IPS ${address}`;
+    if (!this.#present.ipset.has(guard)) throw new Error(`address ${address} came before: ${guard}`);
+    this.#rulesBefore(`address ${address}`, address);
+  }
+
+  #rulesBefore(what: string, address: string): void {
+    const family = address.includes(':') ? 'IPv6' : 'IPv4';
+    for (const line of this.#wanted[family].difference(this.#present[family])) {
+      throw new Error(`${what} came before: ${line}`);
+    }
+  }
+
+  #isRefused(line: string): boolean {
+    return this.#refusedLines.has(line) || this.#refusedLines.has(numbered(line));
+  }
+}
+
+const SECTION_OF: Readonly<Partial<Record<Tool, Section>>> = {
+  ipvsadm: 'ipvs',
+  ipset: 'ipset',
+  ip: 'addresses',
+  'iptables-restore': 'IPv4',
+  'ip6tables-restore': 'IPv6',
+};
+
+/** Sets whose entries come with those that they exempt from, or after all else. */
+const EXEMPTION = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
+const FIREWALL = /LOAD-BALANCER-FW /;
+const PROTOCOLS: Readonly<Record<string, string>> = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' };
+
+/** `-t 172.20.1.1:80` for each. */
+function serversOf(lines: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...lines].flatMap((line) => (line.startsWith('-A ') ? line.split(' ', 3).slice(1).join(' ') : [])));
+}
+
+/** `-t 172.20.1.1:80 -r 10.180.0.1:8080` for each with a weight that is not 0. */
+function workingReals({ ipvs }: KernelLines): ReadonlySet<string> {
+  return new Set([...ipvs].flatMap((line) => /^-a (.*) -m -w [1-9]/.exec(line)?.[1] ?? []));
+}
+
+function hasLine(lines: ReadonlySet<string>, start: string): boolean {
+  return [...lines].some((line) => line.startsWith(start));
+}
+
+/** Bound addresses without any virtual server. */
+function orphansOf({ ipvs, addresses }: KernelLines): ReadonlySet<string> {
+  const served = new Set([...ipvs].map(addressOf));
+  const bound = [...addresses].map((line) => line.replace('bound ', ''));
+  return new Set(bound.filter((address) => address !== FOREIGN_ADDRESS && !served.has(address)));
+}
+
+/** Of `-A -t [fd00::1]:80 …`; `''` for real servers. */
+function addressOf(line: string): string {
+  const [command, , server = ''] = line.split(' ', 3);
+  return command === '-A' ? server.slice(0, server.lastIndexOf(':')).replace(/[[\]]/g, '') : '';
+}
