@@ -71,6 +71,7 @@ export function followCluster(parts: FollowParts): FollowedCluster {
     ...pace,
     ...(recorder ? { tap: (kind, type, object) => recorder.record(kind, type, object) } : {}),
   });
+  observers.attachWatch(watch);
   return { watch, close: () => ownNode.stop(), stop: () => watch.stop().then(() => recorder?.close()) };
 }
 

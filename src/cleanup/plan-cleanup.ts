@@ -99,7 +99,7 @@ function ownershipOf(family: Family, leftovers: Leftovers, excludeCIDRs: readonl
       behaviour: 'documented',
       excludeCIDRs,
       ownAddresses: others.map(({ address }) => address).filter((address) => !isLoopback(address)),
-      previous: undefined,
+      wanted: { servers: new Set(), addresses: new Set() },
     },
   );
 }

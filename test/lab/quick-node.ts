@@ -78,21 +78,25 @@ function objectsOf(lab: Lab, offers: readonly Offer[]): readonly Record<string, 
 /** A machine that can die. */
 export interface DyingHost {
   readonly host: Host;
-  /** Resolves with its death: when it is to run one script more than so many. What was begun is done, and nothing more happens. */
+  /** Resolves with its death: when it is to run one script more than so many. What was begun is done by then, and nothing more happens. */
   dieAfter(scripts: number): Promise<'dead'>;
 }
 
 export function dyingHost(inside: Host): DyingHost {
   const died = Promise.withResolvers<'dead'>();
+  const begun = new Set<Promise<unknown>>();
   let left = Number.POSITIVE_INFINITY;
+  let isOver = false;
   const runTool = async (call: ToolCall) => {
-    if (call.input === undefined) return inside.runTool(call);
-    if (left === 0) {
-      died.resolve('dead');
-      return new Promise<never>(() => {});
+    if (!isOver && call.input !== undefined) {
+      isOver = left === 0;
+      left -= 1;
+      if (isOver) void Promise.all(begun).then(() => died.resolve('dead'));
     }
-    left -= 1;
-    return inside.runTool(call);
+    if (isOver) return new Promise<never>(() => {});
+    const running = inside.runTool(call);
+    begun.add(running);
+    return running;
   };
   return {
     host: { ...inside, runTool },
