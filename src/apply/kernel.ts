@@ -108,8 +108,8 @@ export class Kernel {
     const finished: FinishedScript[] = [];
     for (const [part, { tool, text }] of scripts.entries()) {
       const startedMs = this.#nowMs();
-      const lines = text.split('\n').length - 1;
-      const output = await this.#host.runTool({ ...CALLS[tool], input: text, timeoutMs: timeoutFor(lines) });
+      const lines = linesOf(text);
+      const output = await this.#host.runTool(scriptCall(tool, text));
       if (!output.ok) {
         for (const family of families) this.#known.delete(family);
         return fail({
@@ -164,6 +164,15 @@ const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
   iptables: { tool: 'iptables-restore', args: ['-w', '5', '--noflush'] },
   ip6tables: { tool: 'ip6tables-restore', args: ['-w', '5', '--noflush'] },
 };
+
+/** The start of a tool that runs a script. */
+export function scriptCall(tool: ScriptTool, text: string): ToolCall {
+  return { ...CALLS[tool], input: text, timeoutMs: timeoutFor(linesOf(text)) };
+}
+
+function linesOf(text: string): number {
+  return text.split('\n').length - 1;
+}
 
 /** Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2), and `ipset`. */
 function refusalOf(tool: ScriptTool, error: ToolError): Pick<KernelFailure, 'refusedBy' | 'line'> {

@@ -86,7 +86,8 @@ function readTables(host: Host, family: Family): Promise<Result<ReadTables, Read
   return readTool(host, family === 'IPv4' ? 'iptables-save' : 'ip6tables-save', [], parseTables);
 }
 
-async function readTool<T>(
+/** What a tool prints, understood. */
+export async function readTool<T>(
   host: Host,
   tool: Tool,
   args: readonly string[],

@@ -238,15 +238,16 @@ describe('sync/proxier', () => {
 
   it('leaves virtual servers and addresses of others alone, unless it is to behave like kube-proxy', async () => {
     kernel.ipvs.restore('-A -t 10.9.9.9:443 -s wlc\n');
-    kernel.addresses.put('kube-ipvs0', '10.9.9.9/32');
+    kernel.addresses.put('kube-ipvs0', '10.9.9.8/32');
     const report = await normal();
     expect(report.families[0]?.plan?.kept.map(({ why }) => why)).to.deep.equal(['foreign']);
     expect(ipvsLines()).to.include('-A -t 10.9.9.9:443 -s wlc');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.include('10.9.9.8');
     const strict = proxierOn(kernel, { settings: settings({ behaviour: 'kube-proxy' }) });
     strict.record.service(undefined, cart);
     await normal(strict);
     expect(ipvsLines()).to.not.include('-A -t 10.9.9.9:443 -s wlc');
-    expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.9');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.8');
   });
 
   it('programs only the families that it is given', async () => {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { runDaemon } from '../../src/daemon.ts';
-import { succeed } from '../../src/model/result.ts';
+import { succeed, succeed } from '../../src/model/result.ts';
 import { type StartingHost, startingHost } from '../config/starting-host.ts';
 import { NODE_NAME } from './cluster.ts';
 import { countLines } from './hosts.ts';
@@ -64,6 +64,7 @@ async function main(kubeconfig: string): Promise<void> {
     {
       host: machine.host,
       openLog,
+      lock: async () => succeed({ release: async () => {} }),
     },
   );
   const early = ended.then((status) => Promise.reject(new Error(`the daemon ended with status ${status}`)));
