@@ -52,4 +52,15 @@ case ${IPTABLES_BACKEND:-auto} in
     ;;
 esac
 
+# The kernel loads what rules need, but for legacy's tables themselves: the tool does it, which needs the rights of the init container.
+if [ "$backend" = legacy ]; then
+  for word in "$@"; do
+    case $word in --init-only | --init-only=true)
+      for tool in iptables ip6tables; do
+        for table in nat filter; do "$home/iptables/legacy/$tool" -w 5 -t "$table" -n -L OUTPUT >/dev/null 2>&1 || true; done
+      done ;;
+    esac
+  done
+fi
+
 PATH="$home/iptables/$backend:$PATH" exec "$home/bin/node" "$home/src/main.js" "$@"

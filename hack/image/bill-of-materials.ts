@@ -24,7 +24,9 @@ interface Component {
 export function billOfMaterials({ program, runtimeVersion, npm, debian }: Ingredients) {
   const all = [runtime(runtimeVersion), ...npm.map(npmComponent), ...debian.map(debianComponent)];
   const components = [...new Map(all.map((component) => [component.purl, component])).values()];
-  const digest = createHash('sha256').update(JSON.stringify([program, components])).digest('hex');
+  const digest = createHash('sha256')
+    .update(JSON.stringify([program, components]))
+    .digest('hex');
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.5',

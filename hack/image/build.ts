@@ -7,7 +7,16 @@
  * iptables a folder with the tools' names. Needs `npm ci` before; fetches nothing. Everybody may read all of it, root alone may write.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { readLockedPackages } from './locked-packages.ts';
 
