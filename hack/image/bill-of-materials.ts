@@ -23,7 +23,7 @@ interface Component {
 /** A bill of materials in CycloneDX 1.5. Its serial number is made from its content. A package that stands twice is named once. */
 export function billOfMaterials({ program, runtimeVersion, npm, debian }: Ingredients) {
   const all = [runtime(runtimeVersion), ...npm.map(npmComponent), ...debian.map(debianComponent)];
-  const components = [...new Map(all.map((component) => [component.purl, component])).values()];
+  const components = all.filter(({ purl }, index) => all.findIndex((other) => other.purl === purl) === index);
   const digest = createHash('sha256')
     .update(JSON.stringify([program, components]))
     .digest('hex');
@@ -72,6 +72,6 @@ function npmComponent({ name, version, integrity, license }: LockedPackage): Com
 }
 
 function debianComponent({ name, version, architecture, source }: DebianPackage): Component {
-  const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&upstream=${source}`;
+  const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}&upstream=${encodeURIComponent(source)}`;
   return { type: 'library', 'bom-ref': purl, name, version, purl };
 }
