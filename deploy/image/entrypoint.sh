@@ -5,9 +5,12 @@
 #
 # The kubelet marks the back end it uses by a chain. Where both have one, or none has, that with more rules of Kubernetes is
 # taken, then that with more rules, then nft.
+#
+# Called by the name of a tool (iptables, ip6tables-save, …) it is that tool of the same back end, for people in the container.
 set -eu
 
 home=$(cd "$(dirname "$0")/.." && pwd)
+name=$(basename "$0")
 
 # Everything in the tables that are there, of both families. Naming none, it makes none: asked for by name, legacy loads it.
 saved() {
@@ -41,7 +44,7 @@ case ${IPTABLES_BACKEND:-auto} in
       backend=nft
     fi
     if [ "$backend" = nft ]; then other=legacy left=$legacy_rules; else other=nft left=$nft_rules; fi
-    if [ "$left" -gt 0 ]; then
+    if [ "$left" -gt 0 ] && [ "$name" = ipvs-proxier ]; then
       echo "ipvs-proxier: iptables-$backend is used; $left chains and rules of Kubernetes are left in iptables-$other," \
         "and in force: iptables-$other-save | grep KUBE-" >&2
     fi
@@ -51,6 +54,8 @@ case ${IPTABLES_BACKEND:-auto} in
     exit 2
     ;;
 esac
+
+if [ "$name" != ipvs-proxier ]; then exec "$home/iptables/$backend/$name" "$@"; fi
 
 # The kernel loads what rules need, but for legacy's tables themselves: the tool does it, which needs the rights of the init container.
 if [ "$backend" = legacy ]; then

@@ -60,11 +60,12 @@ function copyPackages(): void {
   }
 }
 
-/** Both multi-call programs know what they are asked for by the name they are called by. */
+/** Both multi-call programs, and the entry point, know what they are asked for by the name they are called by. */
 function linkTools(): void {
   for (const backEnd of ['legacy', 'nft']) {
     const directory = join(home, 'iptables', backEnd);
     mkdirSync(directory, { recursive: true });
     for (const tool of TOOLS) symlinkSync(`/usr/sbin/xtables-${backEnd}-multi`, join(directory, tool));
   }
+  for (const tool of TOOLS) symlinkSync('ipvs-proxier', join(home, 'bin', tool));
 }

@@ -57,6 +57,7 @@ for (const backEnd of backEnds) {
         expectEqual(await get('http://10.96.0.10/'), 'hello from the cart\n');
         const served = [await chains(backEnd), await chains(other)].map((names) => names.includes('KUBE-SERVICES'));
         expectEqual(served, [true, false]);
+        expectEqual((await inImage('main', ['iptables-save'])).stdout.includes(':KUBE-SERVICES'), true);
         expectEqual(await ask('http://127.0.0.1:10256/healthz'), 200);
         expectEqual(await ask('http://127.0.0.1:10249/metrics'), 200);
       });

@@ -58,21 +58,17 @@ async function checkArguments(init: Container, main: Container, objects: readonl
 async function understood(args: readonly string[]): Promise<RunArguments> {
   const told: string[] = [];
   const seen: RunArguments[] = [];
-  const another = () => Promise.reject(new Error(`${args.join(' ')}: another command`));
-  const commands: Commands = {
-    run: async (run) => {
-      seen.push(run);
-      return 0;
-    },
-    writeConfig: another,
-    render: another,
-    replay: another,
+  const run = async (given: RunArguments) => {
+    seen.push(given);
+    return 0;
   };
+  const another = () => Promise.reject(new Error(`${args.join(' ')}: another command`));
+  const commands = new Proxy({}, { get: (_, name) => (name === 'run' ? run : another) }) as Commands;
   const terminal = { output: async () => {}, error: (line: string) => told.push(line), input: async () => '' };
   await runCommandLine(args, '0.0.0', commands, terminal);
-  const [run] = seen;
-  if (run === undefined) throw new Error(`${args.join(' ')}: ${told.join('; ')}`);
-  return run;
+  const [understood] = seen;
+  if (understood === undefined) throw new Error(`${args.join(' ')}: ${told.join('; ')}`);
+  return understood;
 }
 
 /** The init container alone is privileged and has the modules; the other one has what tools need, and no more. */

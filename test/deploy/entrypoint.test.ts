@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -118,6 +118,14 @@ describe('test/deploy/entrypoint', () => {
       encoding: 'utf8',
     });
     expect([status, stdout]).to.deep.equal([3, '[render][-f][a b][]']);
+  });
+
+  it('is the tool of that back end where it is called by the name of one, and says nothing then', () => {
+    symlinkSync('ipvs-proxier', join(home, 'bin/iptables-save'));
+    saved('legacy', { IPv4: [HINT, '-A INPUT -j DROP'] });
+    saved('nft', { IPv4: OURS });
+    const { stdout, stderr } = spawnSync(join(home, 'bin/iptables-save'), [], { encoding: 'utf8' });
+    expect([stdout, stderr]).to.deep.equal([`${HINT}\n-A INPUT -j DROP\n`, '']);
   });
 
   it("loads legacy's tables in the init container, which alone may", () => {
