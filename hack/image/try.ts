@@ -60,6 +60,7 @@ for (const backEnd of backEnds) {
         expectEqual((await inImage('main', ['iptables-save'])).stdout.includes(':KUBE-SERVICES'), true);
         expectEqual(await ask('http://127.0.0.1:10256/healthz'), 200);
         expectEqual(await ask('http://127.0.0.1:10249/metrics'), 200);
+        for (const command of debuggingCommands()) await inImage('main', ['sh', '-c', command]);
       });
       expectEqual(await get('http://10.96.0.10/'), 'hello from the cart\n');
       await forget(backEnd);
@@ -144,7 +145,7 @@ async function inPod(during: () => Promise<void>): Promise<void> {
   await inImage('init', [PROGRAM, ...words(daemonset.initContainers[0].args)]);
   const { hostname, port } = new URL(api.url);
   const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
-  const daemon = inImage('main', [PROGRAM, ...words(daemonset.containers[0].args)], { env });
+  const daemon = inImage('main', [PROGRAM, ...words(daemonset.containers[0].args)], { env, reject: false });
   const log: string[] = [];
   daemon.all?.on('data', (chunk) => log.push(String(chunk)));
   try {
@@ -161,9 +162,17 @@ async function inPod(during: () => Promise<void>): Promise<void> {
   }
 }
 
-function inImage(container: 'init' | 'main', command: readonly string[], { input = '', env = {} } = {}) {
+function inImage(container: 'init' | 'main', command: readonly string[], { input = '', env = {}, reject = true } = {}) {
   const words = [join(TOP, 'hack/image/in-image.sh'), root, container, folder, ...command];
-  return execa('bash', words, { input, env, all: true, reject: container === 'init', timeout: 120_000 });
+  return execa('bash', words, { input, env, all: true, reject, timeout: 120_000 });
+}
+
+/** What docs/how-to/debug-service.md has people run in the container; its examples are the cart of the tutorial. Each has to succeed. */
+function debuggingCommands(): readonly string[] {
+  const text = readFileSync(join(TOP, 'docs/how-to/debug-service.md'), 'utf8');
+  const commands = [...text.matchAll(/^at (.+)$/gm)].map(([, command]) => command ?? '');
+  if (commands.length < 10) throw new Error(`only ${commands.length} commands in the page on debugging`);
+  return commands;
 }
 
 async function hasNft(): Promise<boolean> {
