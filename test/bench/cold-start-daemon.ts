@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { runDaemon } from '../../src/daemon.ts';
-import { succeed, succeed } from '../../src/model/result.ts';
+import { succeed } from '../../src/model/result.ts';
 import { type StartingHost, startingHost } from '../config/starting-host.ts';
 import { NODE_NAME } from './cluster.ts';
 import { countLines } from './hosts.ts';
