@@ -60,7 +60,7 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
   const { nowMs } = systemClock;
   const host = countedHost(parts.host, nowMs, (call) => observers.called(call));
   const kernel = measuredKernel(new Kernel(host, families, nowMs), nowMs, observers.kubeProxy.flowsCleared);
-  const proxier = new Proxier({ families, nodeName, settings, kernel, nowMs });
+  const proxier = new Proxier({ families, nodeName, settings, draining: config.draining, kernel, nowMs });
   const boundedRunner = new BoundedFrequencyRunner({
     clock: systemClock,
     minIntervalMs: config.minSyncPeriodMs,

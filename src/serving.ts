@@ -4,7 +4,7 @@ import type { BindAddress } from './config/bind-address.ts';
 import type { GivenFlags } from './config/flag-values.ts';
 import { FLAGS } from './config/flags.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
-import type { Desired } from './desired/compute-desired.ts';
+import type { Desired } from './desired/desired.ts';
 import type { HealthCheck } from './desired/health-checks.ts';
 import type { VirtualServerKey } from './kernel/ipvs/state.ts';
 import type { ServiceName } from './model/names.ts';
