@@ -77,7 +77,14 @@ async function runConfigured(given: ConfiguredRun): Promise<ExitCode> {
     ready = made.value;
   }
   const { families } = abilities;
-  const observers = new Observers({ config, families, version, nowMs: systemClock.nowMs, wallMs: Date.now });
+  const observers = new Observers({
+    config,
+    families,
+    version,
+    scheduler: ready.settings.scheduler,
+    nowMs: systemClock.nowMs,
+    wallMs: Date.now,
+  });
   const transport = openTransport({
     kubeconfig: config.clientConnection.kubeconfig ?? '',
     master: config.master ?? '',
