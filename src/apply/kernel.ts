@@ -10,6 +10,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { clearStaleFlows } from './conntrack.ts';
 import type { Host } from './host.ts';
 import { type Known, ownedBy, takeOver } from './known-state.ts';
+import { type Peek, peekKernel } from './peek.ts';
 import type { IpvsReading } from './read-ipvs.ts';
 import { describeReadError, observedOf, type ReadError, readKernel } from './read-kernel.ts';
 import { readServers } from './read-servers.ts';
@@ -99,6 +100,11 @@ export class Kernel {
     }
     for (const [key, server] of counted.value) known.value.ipvs.set(key, server);
     return succeed(undefined);
+  }
+
+  async peek(family: Family, server: VirtualServer | undefined): Promise<Result<Peek, KernelFailure>> {
+    const seen = await peekKernel(this.#host, family, server);
+    return seen.ok ? seen : fail({ during: 'looking at the kernel', message: describeReadError(seen.error) });
   }
 
   async run(

@@ -82,7 +82,7 @@ export function describeReadError(error: ReadError): string {
   }
 }
 
-function readTables(host: Host, family: Family): Promise<Result<ReadTables, ReadError>> {
+export function readTables(host: Host, family: Family): Promise<Result<ReadTables, ReadError>> {
   return readTool(host, family === 'IPv4' ? 'iptables-save' : 'ip6tables-save', [], parseTables);
 }
 

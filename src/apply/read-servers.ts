@@ -43,6 +43,14 @@ export async function readServers(
 const WORTH_A_PROCESS = 200;
 const NONE_LISTED: IpvsState = new Map();
 
+/** False when the kernel does not have the virtual server. */
+export async function isThere(host: Host, server: VirtualServer): Promise<Result<boolean, IpvsReadError>> {
+  const read = await readOne(host, server);
+  if (read.ok) return succeed(true);
+  const { error } = read;
+  return error.kind === 'tool-refused' && error.stderr.includes('No such service') ? succeed(false) : read;
+}
+
 async function readAll(host: Host): Promise<Result<IpvsState, IpvsReadError>> {
   const text = await host.readText(PROC_IPVS);
   if (!text.ok) return text;

@@ -349,6 +349,79 @@ describe('sync/proxier', () => {
     });
   });
 
+  describe('a look for what others have done', () => {
+    const drift = async () => {
+      const found = await proxier.findDrift();
+      return found.ok ? found.value : [found.error.message];
+    };
+    const flushes: readonly (readonly [string, () => unknown, string])[] = [
+      [
+        'the rules of a chain',
+        () => kernel.tables.IPv4.restore('*nat\n:KUBE-SERVICES - [0:0]\nCOMMIT\n'),
+        'IPv4 rules of KUBE-SERVICES in table nat',
+      ],
+      [
+        'rules of IPv6',
+        () => kernel.tables.IPv6.restore('*filter\n:KUBE-FORWARD - [0:0]\nCOMMIT\n'),
+        'IPv6 rules of KUBE-FORWARD in table filter',
+      ],
+      ['a set', () => kernel.ipsets.restore('flush KUBE-CLUSTER-IP\n'), 'IPv4 set KUBE-CLUSTER-IP'],
+      ['a set of IPv6', () => kernel.ipsets.restore('flush KUBE-6-IPVS-IPS\n'), 'IPv6 set KUBE-6-IPVS-IPS'],
+      [
+        'virtual servers',
+        () => kernel.ipvs.restore('-D -t 172.20.1.1:80\n-D -t [fd00:20::1]:80\n'),
+        'IPv4 virtual server TCP 172.20.1.1:80, IPv6 virtual server TCP [fd00:20::1]:80',
+      ],
+    ];
+    for (const [what, flush, found] of flushes) {
+      it(`R132: finds ${what} flushed, and the pass that follows mends it and nothing else`, async () => {
+        await normal();
+        const before = [ipvsLines(), kernel.tables.IPv4.save(), kernel.tables.IPv6.save()];
+        const sets = kernel.ipsets.save().split('\n').sort();
+        flush();
+        expect((await drift()).join(', ')).to.equal(found);
+        expect((await proxier.pass('normal', ['drift'])).kind).to.equal('full');
+        expect([ipvsLines(), kernel.tables.IPv4.save(), kernel.tables.IPv6.save()]).to.deep.equal(before);
+        expect(kernel.ipsets.save().split('\n').sort()).to.deep.equal(sets);
+        expect(await drift()).to.deep.equal([]);
+      });
+    }
+
+    it('sees nothing where all is well, or before the first pass, and nothing of what is not ours', async () => {
+      expect(await drift()).to.deep.equal([]);
+      await normal();
+      kernel.tables.IPv4.restore('*nat\n:CUSTOM - [0:0]\n-A CUSTOM -j ACCEPT\nCOMMIT\n');
+      kernel.ipsets.restore('create custom hash:ip family inet hashsize 1024 maxelem 65536\n');
+      takeCalls(kernel);
+      expect(await drift()).to.deep.equal([]);
+      expect([...takeCalls(kernel).reads].sort()).to.deep.equal([
+        'ip6tables-save',
+        'ipset',
+        'ipset',
+        'iptables-save',
+        'ipvsadm',
+        'ipvsadm',
+      ]);
+    });
+
+    it('finds nothing while a pass is on its way, or when one was meanwhile', async () => {
+      await normal();
+      kernel.ipsets.restore('flush KUBE-CLUSTER-IP\n');
+      const passing = normal();
+      expect(await drift()).to.deep.equal([]);
+      await passing;
+      const looking = drift();
+      await normal();
+      expect(await looking).to.deep.equal([]);
+    });
+
+    it('says why it cannot look', async () => {
+      await normal();
+      kernel.missing.add('ipset');
+      expect(await drift()).to.deep.equal(["ipset is not installed or not on PATH; install Debian's package ipset"]);
+    });
+  });
+
   describe('when something fails', () => {
     const writers = ['ipset', 'iptables-restore', 'ipvsadm', 'ip', 'ip6tables-restore'] as const;
     for (const tool of writers) {

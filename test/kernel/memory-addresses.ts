@@ -46,6 +46,13 @@ export class MemoryAddresses {
     return JSON.stringify(links);
   }
 
+  /** As `/proc/net/dev` shows interfaces, without their numbers. */
+  devices(): string {
+    return ['Inter-|   Receive', ' face |bytes', ...[...this.#links.keys()].map((name) => `${name.padStart(6)}: 0 0`)]
+      .map((line) => `${line}\n`)
+      .join('');
+  }
+
   /** As `ip -json -details link show` prints it. */
   showKinds(): string {
     const kindOf = (name: string) => (name === 'kube-ipvs0' ? { linkinfo: { info_kind: 'dummy' } } : {});

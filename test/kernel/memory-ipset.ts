@@ -44,6 +44,14 @@ export class MemoryIpsets {
       .join('');
   }
 
+  /** As `ipset list -t` prints it. */
+  sizes(): string {
+    const blocks = [...this.#sets].map(
+      ([name, { type, entries }]) => `Name: ${name}\nType: ${type}\nNumber of entries: ${entries.size}\n`,
+    );
+    return blocks.join('\n');
+  }
+
   has(name: string): boolean {
     return this.#sets.has(name);
   }
