@@ -16,8 +16,10 @@ Standard input has one JSON object a line, standard output one for each, in the 
   close     key
   rate      TARGET seconds                        exchanges a second, each on a new connection
 
-TARGET is namespace protocol address port; protocols are tcp, udp, sctp and http. A trouble is refused, reset, timeout,
-closed (by the server, before it answered), forbidden, unreachable, "status NNN", or the system's own words.
+TARGET is namespace protocol address port [bytes] [path]; protocols are tcp, udp, sctp and http. With bytes, a request of
+that size goes there, to be sent back whole behind the answer; with http it is the size of the body. path is http's, "/"
+unless given. A trouble is refused, reset, timeout, closed (by the server, before it answered), mangled (not sent back as
+it was), forbidden, unreachable, "status NNN", or the system's own words.
 patience is in seconds. The namespace "root" is the one this process was started in.
 """
 import asyncio
@@ -26,6 +28,7 @@ import ctypes
 import errno
 import json
 import os
+import re
 import socket
 import sys
 import time
@@ -137,9 +140,11 @@ async def serve_streams(server, listener, name):
 
 async def serve_stream(connection, name, peer):
     try:
-        while request := await loop.sock_recv(connection, 4096):
+        while request := await loop.sock_recv(connection, 65536):
+            while len(request) < size_of(request) and (more := await loop.sock_recv(connection, 65536)):
+                request += more
             await loop.sock_sendall(connection, reply(name, peer, request))
-            if request.startswith(b'GET '):
+            if is_http(request):
                 return
     except OSError:
         pass
@@ -147,7 +152,7 @@ async def serve_stream(connection, name, peer):
 
 async def serve_datagrams(_server, listener, name):
     while True:
-        request, peer = await loop.sock_recvfrom(listener, 4096)
+        request, peer = await loop.sock_recvfrom(listener, 65536)
         try:
             await loop.sock_sendto(listener, reply(name, peer, request), peer)
         except OSError:
@@ -156,9 +161,29 @@ async def serve_datagrams(_server, listener, name):
 
 def reply(name, peer, request):
     text = f'{name} {peer[0].removeprefix("::ffff:")}\n'.encode()
-    if not request.startswith(b'GET '):
+    text += sent_back(request)
+    if not is_http(request):
         return text
     return b'HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%b' % (len(text), text)
+
+
+def is_http(request):
+    return request.startswith((b'GET ', b'POST '))
+
+
+def size_of(request):
+    """How long a request will be when it is complete; 0 for one that does not say."""
+    if echo := re.match(rb'echo (\d+)\n', request):
+        return int(echo[1])
+    post = re.match(rb'POST .*?Content-Length: (\d+)\r\n\r\n', request, re.DOTALL)
+    return post.end() + int(post[1]) if post else 0
+
+
+def sent_back(request):
+    """The part of a large request that its sender wants to see again."""
+    if request.startswith(b'echo '):
+        return request.partition(b'\n')[2]
+    return request.partition(b'\r\n\r\n')[2] if request.startswith(b'POST ') else b''
 
 
 # --- clients
@@ -175,18 +200,34 @@ async def connect(namespace, protocol, address, port, source=None):
         raise
 
 
-async def exchange(protocol, client):
+async def exchange(protocol, client, size=0, path='/'):
+    request = request_of(protocol, size, path)
+    await loop.sock_sendall(client, request)
+    answer = await (receive_http(client) if protocol == 'http' else receive(client, len(sent_back(request))))
+    text, _, body = answer.partition(b'\n') if size else (answer, b'', b'')
+    if body != sent_back(request):
+        raise Trouble('mangled')
+    return text.decode().strip()
+
+
+def request_of(protocol, size, path):
+    body = (b'0123456789abcdef' * (size // 16 + 1))[:size]
     if protocol == 'http':
-        return await exchange_http(client)
-    await loop.sock_sendall(client, b'hello\n')
-    answer = await loop.sock_recv(client, 4096)
+        method = f'POST {path} HTTP/1.0\r\nContent-Length: {size}' if size else f'GET {path} HTTP/1.0'
+        return method.encode() + b'\r\n\r\n' + body
+    return (b'echo %d\n' % size).ljust(size, b'x') if size else b'hello\n'
+
+
+async def receive(client, size):
+    answer = await loop.sock_recv(client, 65536)
+    while answer and len(answer.partition(b'\n')[2]) < size and (more := await loop.sock_recv(client, 65536)):
+        answer += more
     if not answer:
         raise Trouble('closed')
-    return answer.decode().strip()
+    return answer
 
 
-async def exchange_http(client):
-    await loop.sock_sendall(client, b'GET / HTTP/1.0\r\n\r\n')
+async def receive_http(client):
     response = b''
     while part := await loop.sock_recv(client, 65536):
         response += part
@@ -196,12 +237,12 @@ async def exchange_http(client):
     status = head.split(b' ', 2)[1].decode() if head.startswith(b'HTTP/1.') else 'missing'
     if status != '200':
         raise Trouble(f'status {status}')
-    return body.decode().strip()
+    return body
 
 
-async def exchange_once(namespace, protocol, address, port, source=None):
+async def exchange_once(namespace, protocol, address, port, source=None, bytes=0, path='/'):
     with await connect(namespace, protocol, address, port, source) as client:
-        return await exchange(protocol, client)
+        return await exchange(protocol, client, bytes, path)
 
 
 async def outcome(attempt, patience=PATIENCE_SECONDS):

@@ -15,6 +15,10 @@ export interface Target {
   readonly source?: string;
   /** How long to wait for one answer, default 1500; a dropped packet costs all of it. */
   readonly patienceMs?: number;
+  /** Size of a request that the server has to send back; without it, and for http always, a short one is sent. */
+  readonly bytes?: number;
+  /** For http; default: /. */
+  readonly path?: string;
 }
 
 /** Counts by text. Together they add up to the exchanges asked for. */
@@ -150,8 +154,9 @@ function startHelper(): Helper {
   };
 }
 
-function targetArguments({ from, protocol, address, port, source }: Target): object {
-  return { namespace: from, protocol, address, port, ...(source === undefined ? {} : { source }) };
+function targetArguments({ from, protocol, address, port, source, bytes, path }: Target): object {
+  const optional = Object.entries({ source, bytes, path }).filter(([, value]) => value !== undefined);
+  return { namespace: from, protocol, address, port, ...Object.fromEntries(optional) };
 }
 
 function patience(patienceMs: number | undefined): object {

@@ -1,0 +1,189 @@
+import { type JsonRecord, listOf, recordOf } from '../apiserver/api-object.ts';
+import { type Asker, askerOf } from './asking.ts';
+import type { Cluster } from './cluster.ts';
+import { computeSlices, type PodState } from './endpoint-slices.ts';
+import { type Addresses, type ServiceView, viewService } from './service-view.ts';
+
+/** What a scenario does with the cluster. Everything it makes is in its own namespace and gone after `cleanUp`. */
+export interface World extends Asker {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** Creates a Service; in a run of both families it has both unless `spec` says otherwise. */
+  createService(name: string, spec: JsonRecord, labels?: Readonly<Record<string, string>>): Promise<ServiceView>;
+  /** A merge patch of the whole object. */
+  patchService(name: string, change: JsonRecord): Promise<ServiceView>;
+  removeService(name: string): Promise<void>;
+  /** Writes the addresses that a load balancer's controller would. */
+  announce(name: string, addresses: readonly JsonRecord[]): Promise<void>;
+  /** Addresses that no other scenario has, outside the cluster; the lab's first client sends them to node-a. */
+  externalAddress(number: number): Addresses;
+  /** Starts a server on each of these hosts of the lab, under the host's name; a node stands for a pod with the host's network. */
+  startPods(hosts: readonly string[], options?: PodOptions): Promise<readonly string[]>;
+  /** Changes what the endpoint controller knows of pods; their servers run on. */
+  changePods(
+    keys: readonly string[],
+    change: Partial<Pick<PodState, 'ready' | 'terminating' | 'labels'>>,
+  ): Promise<void>;
+  /** Ends the servers, and then their endpoints. */
+  removePods(keys: readonly string[]): Promise<void>;
+  /** Ends the servers only. */
+  stopServers(keys: readonly string[]): Promise<void>;
+  /** The port that pods serve unless told otherwise; no other scenario has it. */
+  readonly podPort: number;
+  /** Writes or replaces an EndpointSlice by hand. */
+  writeSlice(name: string, slice: JsonRecord): Promise<void>;
+  cleanUp(): Promise<void>;
+}
+
+export interface PodOptions {
+  /** Default: `app: web`. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Added to the scenario's first port, 0–9. */
+  readonly offset?: number;
+  readonly ready?: boolean;
+  /** Named ports, as offsets. The pod serves all of them. */
+  readonly named?: Readonly<Record<string, number>>;
+}
+
+interface Pod extends PodState {
+  readonly served: readonly number[];
+}
+
+/** `number` is the scenario's own, 1–250: its ports and external addresses come from it. */
+export function createWorld(cluster: Cluster, number: number): World {
+  const namespace = `e2e-${number}`;
+  const { api, lab, traffic, families } = cluster;
+  const services = `/api/v1/namespaces/${namespace}/services`;
+  const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
+  const pods = new Map<string, Pod>();
+  const known = new Map<string, JsonRecord>();
+  const written = new Map<string, string>();
+  const firstPort = 10_000 + number * 10;
+
+  async function reconcile(): Promise<void> {
+    const wanted = [...known.values()].flatMap((service) => computeSlices(service, [...pods.values()], families));
+    const names = new Set(wanted.map(nameOf));
+    const stale = [...written.keys()].filter((name) => !names.has(name) && !name.startsWith(BY_HAND));
+    await Promise.all([...wanted.map((slice) => write(nameOf(slice), slice)), ...stale.map(drop)]);
+  }
+  async function write(name: string, slice: JsonRecord): Promise<void> {
+    const text = JSON.stringify(slice);
+    if (written.get(name) === text) return;
+    const isNew = !written.has(name);
+    written.set(name, text);
+    if (isNew) await api.create(slices, slice);
+    else await api.patch(`${slices}/${name}`, slice);
+  }
+  async function drop(name: string): Promise<void> {
+    written.delete(name);
+    await api.remove(`${slices}/${name}`);
+  }
+  async function keep(name: string, service: JsonRecord): Promise<ServiceView> {
+    known.set(name, service);
+    await reconcile();
+    return viewService(service);
+  }
+  async function stopServers(keys: readonly string[]): Promise<void> {
+    await Promise.all(keys.map((key) => traffic.stopServing(podOf(key).host, key)));
+  }
+  function podOf(key: string): Pod {
+    const pod = pods.get(key);
+    if (pod === undefined) throw new Error(`there is no pod ${key}`);
+    return pod;
+  }
+
+  return {
+    ...askerOf(cluster),
+    cluster,
+    namespace,
+    podPort: firstPort,
+    createService: async (name, spec, labels = {}) => {
+      const service = {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace, name, labels },
+        spec: {
+          selector: { app: 'web' },
+          ...(spec.type === 'ExternalName' ? {} : { ipFamilies: families, ipFamilyPolicy: POLICY[cluster.mode] }),
+          ...spec,
+          ...(spec.ports === undefined ? {} : { ports: portsOf(spec.ports, firstPort) }),
+        },
+      };
+      return keep(name, await api.create(services, service));
+    },
+    patchService: async (name, change) => {
+      const spec = recordOf(change.spec);
+      const complete =
+        spec.ports === undefined ? change : { ...change, spec: { ...spec, ports: portsOf(spec.ports, firstPort) } };
+      return keep(name, await api.patch(`${services}/${name}`, complete));
+    },
+    removeService: async (name) => {
+      known.delete(name);
+      await api.remove(`${services}/${name}`);
+      await reconcile();
+    },
+    announce: async (name, ingress) => {
+      await api.patch(`${services}/${name}/status`, { status: { loadBalancer: { ingress } } });
+    },
+    externalAddress: (offset) => ({
+      IPv4: `203.0.113.${number + offset}`,
+      IPv6: `fd00:203::${number + offset}`,
+    }),
+    startPods: async (hosts, { labels = { app: 'web' }, offset = 0, ready = true, named = {} } = {}) => {
+      const served = [firstPort + offset, ...Object.values(named).map((each) => firstPort + each)];
+      const ports = Object.fromEntries(Object.entries(named).map(([name, each]) => [name, firstPort + each]));
+      const started = hosts.map((host): [string, Pod] => {
+        const { addresses, node = host, zone = '' } = hostOf(host);
+        const key = `${host}/${firstPort + offset}`;
+        return [key, { host, addresses, node, zone, labels, ready, terminating: false, ports, served }];
+      });
+      await Promise.all(
+        started.flatMap(([key, { host }]) => [...new Set(served)].map((port) => traffic.serve(host, key, port))),
+      );
+      for (const [key, pod] of started) pods.set(key, pod);
+      await reconcile();
+      return started.map(([key]) => key);
+    },
+    changePods: async (keys, change) => {
+      for (const key of keys) pods.set(key, { ...podOf(key), ...change });
+      await reconcile();
+    },
+    removePods: async (keys) => {
+      await stopServers(keys);
+      for (const key of keys) pods.delete(key);
+      await reconcile();
+    },
+    stopServers,
+    writeSlice: async (name, slice) => {
+      const metadata = { ...recordOf(slice.metadata), namespace, name: `${BY_HAND}${name}` };
+      const complete = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', ...slice, metadata };
+      await write(metadata.name, complete);
+    },
+    cleanUp: async () => {
+      await Promise.all([...known.keys()].map((name) => api.remove(`${services}/${name}`)));
+      await Promise.all([...written.keys()].map(drop));
+      await stopServers([...pods.keys()]);
+    },
+  };
+
+  function hostOf(name: string) {
+    return name.startsWith('node-') ? lab.node(name) : lab.pod(name);
+  }
+}
+
+const BY_HAND = 'by-hand-';
+const POLICY = { ipv4: 'SingleStack', ipv6: 'SingleStack', dual: 'RequireDualStack' } as const;
+
+function nameOf(object: JsonRecord): string {
+  return String(recordOf(object.metadata).name);
+}
+
+/** A numeric target port below 10 is an offset to the scenario's first port, which is the default. */
+function portsOf(ports: unknown, firstPort: number): readonly JsonRecord[] {
+  return listOf(ports)
+    .map(recordOf)
+    .map((port) => {
+      const { targetPort = 0 } = port;
+      return { ...port, targetPort: typeof targetPort === 'number' ? firstPort + targetPort : targetPort };
+    });
+}
