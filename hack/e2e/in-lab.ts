@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { startCluster } from '../../test/conformance/cluster.ts';
 import { FAMILY_MODES } from '../../test/conformance/plan.ts';
 import { SCENARIOS } from '../../test/conformance/scenarios.ts';
-import type { FamilyResults } from './outcome.ts';
+import type { SuiteResults } from './outcome.ts';
 import { runScenarios } from './run-scenarios.ts';
 
 const { values } = parseArgs({
@@ -15,7 +15,7 @@ const { values } = parseArgs({
     program: { type: 'string', default: join(import.meta.dirname, '../../src/main.ts') },
     scenarios: { type: 'string', default: '[]' },
     patience: { type: 'string', default: '60' },
-    atOnce: { type: 'string', default: '6' },
+    atOnce: { type: 'string', default: '20' },
   },
 });
 
@@ -41,9 +41,9 @@ const exits = await cluster.stop();
 const badExits = [...exits].filter(([, exit]) => !('exitCode' in exit) || exit.exitCode !== 0);
 const ends = { name: 'ipvs-proxier ends with status 0 when it is told to', seconds: 0 };
 const failure = badExits.map(([node, exit]) => `${node}: ${JSON.stringify(exit)}`).join(', ');
-const results: FamilyResults = {
-  family: mode,
-  controlPlane: cluster.controlPlane.name,
+const results: SuiteResults = {
+  suite: `lab ${mode}`,
+  against: cluster.controlPlane.name,
   seconds: seconds(),
   startSeconds,
   outcomes: [...outcomes, failure === '' ? ends : { ...ends, failure }],

@@ -6,13 +6,24 @@ export interface Outcome {
   readonly failure?: string;
 }
 
-/** What a run of one family leaves in `results.json`. */
-export interface FamilyResults {
-  readonly family: string;
-  /** The API server it ran against. */
-  readonly controlPlane: string;
+/** What a run leaves: of one family in the lab, or of one suite elsewhere. */
+export interface SuiteResults {
+  /** Such as 'lab ipv4'. */
+  readonly suite: string;
+  /** What it ran against. */
+  readonly against: string;
   readonly seconds: number;
   /** Up to the first scenario. */
   readonly startSeconds: number;
   readonly outcomes: readonly Outcome[];
+}
+
+/** A tier or a part of one that did not run, and why. It is neither passed nor failed. */
+export interface NotRun {
+  readonly suite: string;
+  readonly reason: string;
+}
+
+export function failedOf({ outcomes }: SuiteResults): readonly Outcome[] {
+  return outcomes.filter(({ failure }) => failure !== undefined);
 }

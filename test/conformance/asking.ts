@@ -16,6 +16,8 @@ export interface Question {
   readonly times?: number;
   /** Bytes of the request that have to come back; default: a short request. */
   readonly bytes?: number;
+  /** For http; default: /. */
+  readonly path?: string;
   /** How long each waits for one answer, where waiting in vain is what is expected. */
   readonly patienceMs?: number;
 }
@@ -33,6 +35,8 @@ export interface Asker {
   expectTrouble(question: Question, troubles: readonly string[]): Promise<void>;
   /** Answered, and the servers saw exactly this address of a host as the asker's; 'itself' is the asker. */
   expectSeenAs(question: Question, host: string): Promise<void>;
+  /** Every answer has this in it. */
+  expectText(question: Question, text: string): Promise<void>;
   /** As `expectAnswers`, in the first round. */
   answersNow(question: Question, hosts: readonly string[]): Promise<void>;
 }
@@ -45,7 +49,7 @@ interface Told {
 }
 
 export function askerOf(cluster: Cluster): Asker {
-  const patience = { timeoutMs: cluster.patienceMs, everyMs: 150 };
+  const patience = { timeoutMs: cluster.patienceMs, everyMs: 400 };
 
   async function eventually(question: Question, expected: string, isDone: (replies: Replies, told: Told) => boolean) {
     return Promise.all(
@@ -76,6 +80,11 @@ export function askerOf(cluster: Cluster): Asker {
         return replies.troubles.size === 0 && peers.every((peer) => peer === address);
       });
     },
+    expectText: async (question, text) => {
+      await eventually(question, `answers with ${text}`, (replies) => {
+        return replies.troubles.size === 0 && [...replies.answers.keys()].every((answer) => answer.includes(text));
+      });
+    },
     answersNow: async (question, hosts) => {
       for (const { title, ask } of questionsOf(cluster, question)) {
         const replies = await ask();
@@ -96,7 +105,7 @@ export function hostsOf(replies: Replies): readonly string[] {
 
 function questionsOf(
   cluster: Cluster,
-  { from, at, port, over = 'http', times = 8, bytes, patienceMs = 5000 }: Question,
+  { from, at, port, over = 'http', times = 8, patienceMs = 5000, ...others }: Question,
 ) {
   const all = list(from).flatMap((asker) =>
     list<Addresses>(at).flatMap((place) =>
@@ -104,7 +113,6 @@ function questionsOf(
         list(over).flatMap((protocol): Told[] => {
           const address = place[family];
           if (address === undefined) return [];
-          const size = bytes === undefined ? {} : { bytes };
           const target: Target & { times: number } = {
             from: asker,
             protocol,
@@ -112,7 +120,7 @@ function questionsOf(
             port,
             times,
             patienceMs,
-            ...size,
+            ...others,
           };
           const ask = () => askUntilTrouble(cluster, target);
           return [{ title: `${asker} at ${address} ${port} over ${protocol}`, from: asker, family, ask }];

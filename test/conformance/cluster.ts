@@ -25,7 +25,7 @@ export interface Cluster {
   readonly patienceMs: number;
   proxier(node: string): Daemon;
   /** Starts the node's daemon again; the one before has ended. Its log goes into a file of its own. */
-  startProxier(node: string): Daemon;
+  startProxier(node: string, flags?: readonly string[]): Daemon;
   stop(): Promise<ReadonlyMap<string, Exit>>;
 }
 
@@ -39,9 +39,9 @@ export interface ClusterOptions {
 
 const POD_RANGES: Readonly<Record<Family, string>> = { IPv4: '10.180.0.0/16', IPv6: 'fd00:180::/32' };
 
-/** On this node UDP flows end soon, and so do affinities; and full passes come often. */
+/** On this node UDP flows end soon, and so do affinities. */
 export const HASTY_NODE = 'node-c';
-const HASTY_FLAGS = ['--ipvs-udp-timeout', '1s', '--ipvs-sync-period', '10s'];
+const HASTY_FLAGS = ['--ipvs-udp-timeout', '1s'];
 
 /** Resolves when every daemon has made its first pass. */
 export async function startCluster({ mode, folder, patienceMs, program }: ClusterOptions): Promise<Cluster> {
@@ -60,9 +60,9 @@ export async function startCluster({ mode, folder, patienceMs, program }: Cluste
 
   const daemons = new Map<string, Daemon>();
   let starts = 0;
-  const startProxier: Cluster['startProxier'] = (name) => {
+  const startProxier: Cluster['startProxier'] = (name, flags = []) => {
     starts += 1;
-    const args = [program, 'run', ...flagsOf(name, kubeconfig, families)];
+    const args = [program, 'run', ...flagsOf(name, kubeconfig, families), ...flags];
     const daemon = lab.spawn(name, process.execPath, args, { logFile: join(folder, `${name}-${starts}.log`) });
     daemons.set(name, daemon);
     return daemon;

@@ -12,7 +12,13 @@ export const FAMILIES_OF: Readonly<Record<FamilyMode, readonly Family[]>> = {
   dual: ['IPv4', 'IPv6'],
 };
 
-/** Three nodes in two zones with three pods each; two clients outside, the first reaches load balancer addresses through node-a. */
+/** Load balancer addresses and external IPs. */
+const ROUTES = [
+  { to: '203.0.113.0/24', via: 'node-a' },
+  { to: 'fd00:203::/64', via: 'node-a' },
+];
+
+/** Three nodes in two zones with three pods each, and two clients outside, which reach external addresses through node-a. */
 export function planOf(mode: FamilyMode): LabPlan {
   return {
     families: FAMILIES_OF[mode],
@@ -22,14 +28,8 @@ export function planOf(mode: FamilyMode): LabPlan {
       { name: 'node-c', number: 3, zone: 'zone-2', pods: podsOf('c') },
     ],
     clients: [
-      {
-        name: 'client',
-        routes: [
-          { to: '203.0.113.0/24', via: 'node-a' },
-          { to: 'fd00:203::/64', via: 'node-a' },
-        ],
-      },
-      { name: 'stranger' },
+      { name: 'client', routes: ROUTES },
+      { name: 'stranger', routes: ROUTES },
     ],
   };
 }

@@ -13,10 +13,14 @@ export interface World extends Asker {
   /** A merge patch of the whole object. */
   patchService(name: string, change: JsonRecord): Promise<ServiceView>;
   removeService(name: string): Promise<void>;
-  /** Writes the addresses that a load balancer's controller would. */
-  announce(name: string, addresses: readonly JsonRecord[]): Promise<void>;
-  /** Addresses that no other scenario has, outside the cluster; the lab's first client sends them to node-a. */
-  externalAddress(number: number): Addresses;
+  /** Makes the external addresses those of a load balancer, as its controller does. */
+  announce(name: string): Promise<void>;
+  /** Takes them away again. */
+  announceNothing(name: string): Promise<void>;
+  /** Outside the cluster, and no other scenario's; clients outside send to it through node-a. */
+  readonly external: Addresses;
+  /** What gives a Service the families of the run. */
+  readonly familyFields: JsonRecord;
   /** Starts a server on each of these hosts of the lab, under the host's name; a node stands for a pod with the host's network. */
   startPods(hosts: readonly string[], options?: PodOptions): Promise<readonly string[]>;
   /** Changes what the endpoint controller knows of pods; their servers run on. */
@@ -59,6 +63,10 @@ export function createWorld(cluster: Cluster, number: number): World {
   const known = new Map<string, JsonRecord>();
   const written = new Map<string, string>();
   const firstPort = 10_000 + number * 10;
+  const external: Addresses = Object.fromEntries(
+    families.map((family) => [family, family === 'IPv4' ? `203.0.113.${number}` : `fd00:203::${number}`]),
+  );
+  const familyFields = { ipFamilies: families, ipFamilyPolicy: POLICY[cluster.mode] };
 
   async function reconcile(): Promise<void> {
     const wanted = [...known.values()].flatMap((service) => computeSlices(service, [...pods.values()], families));
@@ -83,6 +91,9 @@ export function createWorld(cluster: Cluster, number: number): World {
     await reconcile();
     return viewService(service);
   }
+  async function writeIngress(name: string, ingress: readonly JsonRecord[] | null): Promise<void> {
+    await api.patch(`${services}/${name}/status`, { status: { loadBalancer: { ingress } } });
+  }
   async function stopServers(keys: readonly string[]): Promise<void> {
     await Promise.all(keys.map((key) => traffic.stopServing(podOf(key).host, key)));
   }
@@ -97,6 +108,8 @@ export function createWorld(cluster: Cluster, number: number): World {
     cluster,
     namespace,
     podPort: firstPort,
+    external,
+    familyFields,
     createService: async (name, spec, labels = {}) => {
       const service = {
         apiVersion: 'v1',
@@ -104,7 +117,7 @@ export function createWorld(cluster: Cluster, number: number): World {
         metadata: { namespace, name, labels },
         spec: {
           selector: { app: 'web' },
-          ...(spec.type === 'ExternalName' ? {} : { ipFamilies: families, ipFamilyPolicy: POLICY[cluster.mode] }),
+          ...(spec.type === 'ExternalName' ? {} : familyFields),
           ...spec,
           ...(spec.ports === undefined ? {} : { ports: portsOf(spec.ports, firstPort) }),
         },
@@ -122,13 +135,12 @@ export function createWorld(cluster: Cluster, number: number): World {
       await api.remove(`${services}/${name}`);
       await reconcile();
     },
-    announce: async (name, ingress) => {
-      await api.patch(`${services}/${name}/status`, { status: { loadBalancer: { ingress } } });
-    },
-    externalAddress: (offset) => ({
-      IPv4: `203.0.113.${number + offset}`,
-      IPv6: `fd00:203::${number + offset}`,
-    }),
+    announce: (name) =>
+      writeIngress(
+        name,
+        Object.values(external).map((ip) => ({ ip })),
+      ),
+    announceNothing: (name) => writeIngress(name, null),
     startPods: async (hosts, { labels = { app: 'web' }, offset = 0, ready = true, named = {} } = {}) => {
       const served = [firstPort + offset, ...Object.values(named).map((each) => firstPort + each)];
       const ports = Object.fromEntries(Object.entries(named).map(([name, each]) => [name, firstPort + each]));
