@@ -23,7 +23,7 @@ export async function keepEvidence(cluster: Cluster, namespace: string, name: st
       const { stdout, stderr } = await cluster.lab.run(node, command, args);
       writeFileSync(join(folder, `${node}-${file}.txt`), stdout + stderr);
     }
-    writeFileSync(join(folder, `${node}.log`), cluster.proxier(node).log());
+    writeFileSync(join(folder, `${node}.log`), await cluster.readLog(node));
   }
   for (const path of ['/api/v1', '/apis/discovery.k8s.io/v1']) {
     const plural = path === '/api/v1' ? 'services' : 'endpointslices';

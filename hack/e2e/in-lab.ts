@@ -43,7 +43,7 @@ const ends = { name: 'ipvs-proxier ends with status 0 when it is told to', secon
 const failure = badExits.map(([node, exit]) => `${node}: ${JSON.stringify(exit)}`).join(', ');
 const results: SuiteResults = {
   suite: `lab ${mode}`,
-  against: cluster.controlPlane.name,
+  against: cluster.control.controlPlane.name,
   seconds: seconds(),
   startSeconds,
   outcomes: [...outcomes, failure === '' ? ends : { ...ends, failure }],

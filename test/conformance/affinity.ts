@@ -48,10 +48,12 @@ export const AFFINITY: readonly Scenario[] = [
   },
   {
     name: 'Services should have session affinity timeout work for service with type clusterIP [LinuxOnly]',
+    lab: true,
     run: (world) => timeOut(world, 'ClusterIP', 'c3', ({ cluster }) => ({ at: cluster, port: 80 })),
   },
   {
     name: 'Services should have session affinity timeout work for NodePort service [LinuxOnly]',
+    lab: true,
     run: (world) =>
       timeOut(world, 'NodePort', 'client', (web) => ({
         at: world.cluster.lab.node(HASTY_NODE).addresses,

@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:https';
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isRecord, type JsonRecord } from '../apiserver/api-object.ts';
 
 /** How an API server is reached; `token` is left out where none is asked for. */
@@ -23,9 +24,10 @@ export interface ApiClient {
 
 /** Keeps its connections, so that a request costs no handshake; one that the server has closed meanwhile is tried once more. */
 export function createApiClient(access: () => ApiAccess): ApiClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const options = { keepAlive: true, maxSockets: 8 };
+  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
   const call = async (method: string, path: string, body?: JsonRecord, type = 'application/json') => {
-    const attempt = () => send(agent, access(), { method, path, body, type });
+    const attempt = () => send(agents, access(), { method, path, body, type });
     const answer = await attempt().catch(attempt);
     if (answer.status < 300 || answer.status === 404) return answer;
     throw new Error(`${method} ${path}: status ${answer.status}: ${JSON.stringify(answer.body).slice(0, 500)}`);
@@ -45,7 +47,10 @@ export function createApiClient(access: () => ApiAccess): ApiClient {
       const { status, body } = await call('GET', path);
       return status === 404 ? undefined : body;
     },
-    close: () => agent.destroy(),
+    close: () => {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
   };
 }
 
@@ -56,7 +61,12 @@ interface Call {
   readonly type: string;
 }
 
-function send(agent: Agent, { url, ca, token }: ApiAccess, { method, path, body, type }: Call) {
+interface Agents {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
+function send({ http, https }: Agents, { url, ca, token }: ApiAccess, { method, path, body, type }: Call) {
   const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly body: JsonRecord }>();
   const text = body === undefined ? '' : JSON.stringify(body);
   const headers = {
@@ -64,7 +74,9 @@ function send(agent: Agent, { url, ca, token }: ApiAccess, { method, path, body,
     'Content-Length': Buffer.byteLength(text),
     ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
   };
-  const sent = request(`${url}${path}`, { method, headers, ca, agent }, async (response) => {
+  const isPlain = url.startsWith('http:');
+  const open = isPlain ? httpRequest : httpsRequest;
+  const sent = open(`${url}${path}`, { method, headers, ca, agent: isPlain ? http : https }, async (response) => {
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of response) chunks.push(chunk);

@@ -10,22 +10,38 @@ import { waitFor } from '../lab/wait-for.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type ControlPlane, startFixture } from './control-plane.ts';
 import { FAMILIES_OF, type FamilyMode, planOf } from './plan.ts';
+import { findBinaries } from './real-binaries.ts';
+import { startRealControlPlane } from './real-control-plane.ts';
 
-/** The lab with an API server and one `ipvs-proxier run` in the network namespace of each node. */
+/** Three nodes with pods, clients outside, and an API server: in the lab, or somewhere else. */
 export interface Cluster {
   readonly mode: FamilyMode;
   readonly families: readonly Family[];
-  readonly lab: Lab;
+  readonly lab: Pick<Lab, 'nodes' | 'pods' | 'node' | 'pod' | 'client' | 'run' | 'output'>;
   readonly traffic: Traffic;
   readonly api: ApiClient;
-  readonly controlPlane: ControlPlane;
-  /** Logs of the daemons, and what is kept of failures. */
+  /** Whether controllers of its own write EndpointSlices for Services with a selector. */
+  readonly hasControllers: boolean;
+  /** What is kept of failures. */
   readonly folder: string;
   /** How long a change may take to show in traffic. */
   readonly patienceMs: number;
+  /** The log of the program on a node. */
+  readLog(node: string): Promise<string>;
+  /** Undefined where the program and the API server are not ours to stop. */
+  readonly control: ClusterControl | undefined;
+}
+
+export interface ClusterControl {
+  readonly controlPlane: ControlPlane;
   proxier(node: string): Daemon;
   /** Starts the node's daemon again; the one before has ended. Its log goes into a file of its own. */
   startProxier(node: string, flags?: readonly string[]): Daemon;
+}
+
+/** With one `ipvs-proxier run` in the network namespace of each node. */
+export interface LabCluster extends Cluster {
+  readonly control: ClusterControl;
   stop(): Promise<ReadonlyMap<string, Exit>>;
 }
 
@@ -44,9 +60,12 @@ export const HASTY_NODE = 'node-c';
 const HASTY_FLAGS = ['--ipvs-udp-timeout', '1s'];
 
 /** Resolves when every daemon has made its first pass. */
-export async function startCluster({ mode, folder, patienceMs, program }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({ mode, folder, patienceMs, program }: ClusterOptions): Promise<LabCluster> {
   mkdirSync(folder, { recursive: true });
-  const [lab, controlPlane, traffic] = [await buildLab(planOf(mode)), await startFixture(mode), startTraffic()];
+  const lab = await buildLab(planOf(mode));
+  const binaries = findBinaries(process.env);
+  const controlPlane = await (binaries ? startRealControlPlane(binaries, mode, folder) : startFixture(mode));
+  const traffic = startTraffic();
   const api = createApiClient(controlPlane.access);
   const families = FAMILIES_OF[mode];
   for (const host of lab.nodes) {
@@ -60,19 +79,19 @@ export async function startCluster({ mode, folder, patienceMs, program }: Cluste
 
   const daemons = new Map<string, Daemon>();
   let starts = 0;
-  const startProxier: Cluster['startProxier'] = (name, flags = []) => {
+  const startProxier: ClusterControl['startProxier'] = (name, flags = []) => {
     starts += 1;
     const args = [program, 'run', ...flagsOf(name, kubeconfig, families), ...flags];
     const daemon = lab.spawn(name, process.execPath, args, { logFile: join(folder, `${name}-${starts}.log`) });
     daemons.set(name, daemon);
     return daemon;
   };
-  const proxier: Cluster['proxier'] = (name) => {
+  const proxier: ClusterControl['proxier'] = (name) => {
     const daemon = daemons.get(name);
     if (daemon === undefined) throw new Error(`${name} has no daemon`);
     return daemon;
   };
-  const stop: Cluster['stop'] = async () => {
+  const stop: LabCluster['stop'] = async () => {
     const exits = await Promise.all(
       [...daemons].map(async ([name, daemon]): Promise<[string, Exit]> => [name, await daemon.stop()]),
     );
@@ -85,13 +104,24 @@ export async function startCluster({ mode, folder, patienceMs, program }: Cluste
 
   for (const { name } of lab.nodes) startProxier(name);
   for (const { name } of lab.nodes) await firstPass(proxier(name), name);
-  return { mode, families, lab, traffic, api, controlPlane, folder, patienceMs, proxier, startProxier, stop };
+  return {
+    ...{ mode, families, lab, traffic, api, folder, patienceMs, stop },
+    hasControllers: false,
+    readLog: async (name) => proxier(name).log(),
+    control: { controlPlane, proxier, startProxier },
+  };
 }
 
 /** Resolves when the daemon has made its first pass. */
 export async function firstPass(daemon: Daemon, node: string): Promise<void> {
   const hasPassed = (log: string) => log.includes('node programmed') || log.includes('nothing to do');
   await waitFor(`first pass of ${node}`, () => daemon.log(), hasPassed, { timeoutMs: 90_000 });
+}
+
+/** For scenarios that stop parts of the cluster. Throws where that cannot be done. */
+export function controlOf({ control }: Cluster): ClusterControl {
+  if (control === undefined) throw new Error('this cluster is not ours to stop');
+  return control;
 }
 
 /** The limit of connection tracking can be set in the first network namespace only. */

@@ -43,6 +43,7 @@ export const CONNTRACK: readonly Scenario[] = [
   },
   {
     name: 'KubeProxy should set TCP CLOSE_WAIT timeout [Privileged]',
+    lab: true,
     run: async (world) => {
       const pods = await world.startPods(['b1']);
       const { cluster: at } = await world.createService('web', { ports: TCP });

@@ -19,8 +19,8 @@ export interface PodState {
 const HEADLESS = 'service.kubernetes.io/headless';
 
 /**
- * The EndpointSlices of a Service, one a family and set of port numbers, without those that would be empty of endpoints: none at
- * all for a Service without a selector. Conditions, labels and hints as the real controller sets them.
+ * The EndpointSlices of a Service: one for each family and each group of pods that give its ports the same numbers; none where it
+ * has no selector, or no pod. Conditions, labels and hints as the real controller sets them.
  * Source: kubernetes/endpointslice reconciler.go, utils.go and topologycache
  */
 export function computeSlices(

@@ -142,6 +142,7 @@ export const GRANULAR: readonly Scenario[] = [
   },
   {
     name: "HostPort rules beside the program's own chains keep working",
+    lab: true,
     run: async (world) => {
       await world.startPods(['b1']);
       const { cluster, podPort } = world;

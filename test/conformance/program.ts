@@ -1,5 +1,5 @@
 import { waitFor } from '../lab/wait-for.ts';
-import { type Cluster, firstPass } from './cluster.ts';
+import { type Cluster, controlOf, firstPass } from './cluster.ts';
 import type { Scenario } from './scenario.ts';
 import { nodesOf } from './services.ts';
 
@@ -34,11 +34,11 @@ export const PROGRAM: readonly Scenario[] = [
       await world.expectAnswers(inside, ['a1', 'b1']);
       await world.expectAnswers(outside, ['a1', 'b1']);
       for (const end of ['stop', 'kill'] as const) {
-        await cluster.proxier('node-a')[end]();
+        await controlOf(cluster).proxier('node-a')[end]();
         await world.answersNow(inside, ['a1', 'b1']);
         await world.answersNow(outside, ['a1', 'b1']);
         const late = await world.createService(`late-${end}`, { ports: HTTP });
-        await firstPass(cluster.startProxier('node-a'), 'node-a');
+        await firstPass(controlOf(cluster).startProxier('node-a'), 'node-a');
         await world.answersNow(inside, ['a1', 'b1']);
         await world.answersNow(outside, ['a1', 'b1']);
         await world.expectAnswers({ ...inside, at: late.cluster }, ['a1', 'b1']);
@@ -49,7 +49,7 @@ export const PROGRAM: readonly Scenario[] = [
     name: 'Services should work after restarting apiserver [Disruptive]',
     alone: true,
     run: async (world) => {
-      const { controlPlane } = world.cluster;
+      const { controlPlane } = controlOf(world.cluster);
       await world.startPods(['a1', 'b1']);
       const web = await world.createService('web', { ports: HTTP });
       const from = ['a3', 'c3', 'node-b'];
@@ -68,8 +68,8 @@ export const PROGRAM: readonly Scenario[] = [
     alone: true,
     run: async (world) => {
       const { cluster } = world;
-      await cluster.proxier(NODE).stop();
-      await firstPass(cluster.startProxier(NODE, ['--ipvs-sync-period', '10s']), NODE);
+      await controlOf(cluster).proxier(NODE).stop();
+      await firstPass(controlOf(cluster).startProxier(NODE, ['--ipvs-sync-period', '10s']), NODE);
       await world.startPods(['a1']);
       const web = await world.createService('web', { type: 'NodePort', ports: HTTP });
       const at = cluster.lab.node(NODE).addresses;

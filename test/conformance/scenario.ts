@@ -8,6 +8,8 @@ export interface Scenario {
   readonly run: (world: World) => Promise<void>;
   /** Runs while no other scenario does, as it disturbs a node or the API server. */
   readonly alone?: true;
+  /** Needs the lab: flags of its daemons, or leave to do anything on a node. Those that run alone need it anyway. */
+  readonly lab?: true;
   /** One of the handful that stands for all. */
   readonly smoke?: true;
   /** Needs both families. */

@@ -145,6 +145,7 @@ export const SERVICES: readonly Scenario[] = [
   },
   {
     name: 'Services should release NodePorts on delete',
+    lab: true,
     run: async (world) => {
       const { lab, traffic } = world.cluster;
       await world.startPods(['b1']);

@@ -8,7 +8,7 @@ import { type Addresses, type ServiceView, viewService } from './service-view.ts
 export interface World extends Asker {
   readonly cluster: Cluster;
   readonly namespace: string;
-  /** Creates a Service; in a run of both families it has both unless `spec` says otherwise. */
+  /** Creates a Service for pods `app: web`, whose slices are ours to keep, whatever controllers there are; in a run of both families it has both unless `spec` says otherwise. */
   createService(name: string, spec: JsonRecord, labels?: Readonly<Record<string, string>>): Promise<ServiceView>;
   /** A merge patch of the whole object. */
   patchService(name: string, change: JsonRecord): Promise<ServiceView>;
@@ -62,7 +62,7 @@ export function createWorld(cluster: Cluster, number: number): World {
   const pods = new Map<string, Pod>();
   const known = new Map<string, JsonRecord>();
   const written = new Map<string, string>();
-  const firstPort = 10_000 + number * 10;
+  const firstPort = 12_000 + number * 10;
   const external: Addresses = Object.fromEntries(
     families.map((family) => [family, family === 'IPv4' ? `203.0.113.${number}` : `fd00:203::${number}`]),
   );
@@ -86,10 +86,14 @@ export function createWorld(cluster: Cluster, number: number): World {
     written.delete(name);
     await api.remove(`${slices}/${name}`);
   }
-  async function keep(name: string, service: JsonRecord): Promise<ServiceView> {
-    known.set(name, service);
+  async function keep(name: string, service: JsonRecord, selector: unknown): Promise<ServiceView> {
+    known.set(name, { ...service, spec: { ...recordOf(service.spec), selector } });
     await reconcile();
     return viewService(service);
+  }
+  async function makeNamespace(): Promise<void> {
+    if ((await api.find(`/api/v1/namespaces/${namespace}`)) !== undefined) return;
+    await api.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   }
   async function writeIngress(name: string, ingress: readonly JsonRecord[] | null): Promise<void> {
     await api.patch(`${services}/${name}/status`, { status: { loadBalancer: { ingress } } });
@@ -122,13 +126,16 @@ export function createWorld(cluster: Cluster, number: number): World {
           ...(spec.ports === undefined ? {} : { ports: portsOf(spec.ports, firstPort) }),
         },
       };
-      return keep(name, await api.create(services, service));
+      await makeNamespace();
+      const sent = cluster.hasControllers ? { ...service, spec: { ...service.spec, selector: undefined } } : service;
+      return keep(name, await api.create(services, sent), recordOf(service.spec).selector);
     },
     patchService: async (name, change) => {
       const spec = recordOf(change.spec);
-      const complete =
-        spec.ports === undefined ? change : { ...change, spec: { ...spec, ports: portsOf(spec.ports, firstPort) } };
-      return keep(name, await api.patch(`${services}/${name}`, complete));
+      const ports = spec.ports === undefined ? {} : { ports: portsOf(spec.ports, firstPort) };
+      const sent = change.spec === undefined ? change : { ...change, spec: { ...spec, ...ports } };
+      const { selector } = recordOf(known.get(name)?.spec);
+      return keep(name, await api.patch(`${services}/${name}`, sent), selector);
     },
     removeService: async (name) => {
       known.delete(name);

@@ -46,6 +46,7 @@ namespaces = {'root': os.open('/proc/self/ns/net', os.O_RDONLY)}
 servers = {}                       # (namespace, name, port) -> Server
 held = {}                          # key -> (protocol, socket)
 running = set()
+inside = 'root'                    # the namespace this process's thread is in
 
 
 class Trouble(Exception):
@@ -81,14 +82,23 @@ def start(coroutine):
     return task
 
 
+def enter(namespace):
+    """Stays where it is without asking the kernel: in a pod there is one namespace, and no leave to enter any."""
+    global inside
+    if namespace == inside:
+        return
+    if libc.setns(namespaces[namespace], CLONE_NEWNET):
+        raise RuntimeError(f'setns {namespace}: {os.strerror(ctypes.get_errno())}')
+    inside = namespace
+
+
 def make_socket(namespace, protocol, family):
     """A socket belongs for life to the namespace its thread was in when it was made."""
     if namespace not in namespaces:
         if not os.path.exists(f'/run/netns/{namespace}'):
             raise LookupError(f'there is no namespace {namespace}')
         namespaces[namespace] = os.open(f'/run/netns/{namespace}', os.O_RDONLY)
-    if libc.setns(namespaces[namespace], CLONE_NEWNET):
-        raise RuntimeError(f'setns {namespace}: {os.strerror(ctypes.get_errno())}')
+    enter(namespace)
     made = socket.socket(family, *PROTOCOLS['tcp' if protocol == 'http' else protocol])
     made.setblocking(False)
     return made
