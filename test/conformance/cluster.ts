@@ -129,7 +129,9 @@ function flagsOf(node: string, kubeconfig: string, families: readonly Family[]):
   return [
     ...['--kubeconfig', kubeconfig, '--hostname-override', node],
     ...['--cluster-cidr', families.map((family) => POD_RANGES[family]).join(',')],
-    ...['--ipvs-min-sync-period', '100ms', '--conntrack-max-per-core', '0', '--v', '2'],
+    // Changes have to show because they are heard of, not because everything is looked at again from time to time.
+    ...['--ipvs-min-sync-period', '100ms', '--ipvs-sync-period', '10m'],
+    ...['--conntrack-max-per-core', '0', '--v', '2'],
     ...(node === HASTY_NODE ? HASTY_FLAGS : []),
   ];
 }

@@ -42,6 +42,28 @@ export const CONNTRACK: readonly Scenario[] = [
     },
   },
   {
+    name: 'Conntrack proxy implementation should not be vulnerable to the invalid conntrack state bug [Privileged]',
+    lab: true,
+    run: async (world) => {
+      const { cluster, podPort: port } = world;
+      const [key = ''] = await world.startPods(['b1']);
+      const { cluster: at } = await world.createService('web', { ports: TCP });
+      await world.expectAnswers({ from: 'a3', at, port: 80 }, ['b1']);
+      for (const family of cluster.families) {
+        const address = at[family] ?? '';
+        const held = await cluster.traffic.open({ from: 'a3', protocol: 'tcp', address, port: 80, patienceMs: 5000 });
+        if (!held.first.startsWith(key)) throw new Error(`not connected: ${held.first}`);
+        // Passed on without its translation, it would seem to be of no connection: the client would reset that of the pod.
+        await held.disturb({ namespace: 'b1', address: cluster.lab.pod('b1').addresses[family], port });
+        for (let times = 0; times < 3; times += 1) {
+          const answer = await held.again(5000);
+          if (answer !== held.first) throw new Error(`after a stray segment: ${answer}`);
+        }
+        await held.close();
+      }
+    },
+  },
+  {
     name: 'KubeProxy should set TCP CLOSE_WAIT timeout [Privileged]',
     lab: true,
     run: async (world) => {

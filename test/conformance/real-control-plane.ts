@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { makeCertificates } from '../apiserver/certificates.ts';
 import { kubeconfigText } from '../apiserver/kubeconfig.ts';
 import { type Daemon, startDaemon } from '../lab/daemon.ts';
@@ -36,18 +35,18 @@ export async function startRealControlPlane(
     writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
-  const signingKey = write('service-accounts.key', (await execa('openssl', ['genrsa', '2048'])).stdout);
+  const keyFile = write('server.key', key);
   const apiFlags = [
     `--etcd-servers=${ETCD_URL}`,
     `--bind-address=${address.includes(':') ? '::' : '0.0.0.0'}`,
     `--advertise-address=${address}`,
     `--secure-port=${PORT}`,
     `--tls-cert-file=${write('server.crt', cert)}`,
-    `--tls-private-key-file=${write('server.key', key)}`,
+    `--tls-private-key-file=${keyFile}`,
     `--service-cluster-ip-range=${SERVICE_RANGES[mode]}`,
     '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-key-file=${signingKey}`,
-    `--service-account-signing-key-file=${signingKey}`,
+    `--service-account-key-file=${keyFile}`,
+    `--service-account-signing-key-file=${keyFile}`,
     `--token-auth-file=${write('tokens.csv', `${TOKEN},admin,admin,"system:masters"\n`)}`,
     '--authorization-mode=AlwaysAllow',
     '--disable-admission-plugins=ServiceAccount',

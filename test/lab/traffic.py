@@ -13,6 +13,8 @@ Standard input has one JSON object a line, standard output one for each, in the 
   open      key TARGET [source] [patience]        one exchange on a connection that is kept (UDP: a local port):
                                                   [answered, TEXT or TROUBLE]
   again     key [patience]                        another exchange on it
+  stray     namespace key address port            sends the TCP client of that connection a segment far out of its window, as
+                                                  from a server of the namespace with that address and port
   close     key
   rate      TARGET seconds                        exchanges a second, each on a new connection
 
@@ -30,6 +32,7 @@ import json
 import os
 import re
 import socket
+import struct
 import sys
 import time
 
@@ -286,6 +289,22 @@ async def again(key, patience=PATIENCE_SECONDS):
     return await outcome(exchange(*held[key]), patience) if key in held else (False, 'closed')
 
 
+async def stray(namespace, key, address, port):
+    client, client_port = held[key][1].getsockname()[:2]
+    family = socket.AF_INET6 if ':' in address else socket.AF_INET
+    flags = 0x5018                                               # five words of header; PSH and ACK
+    segment = struct.pack('!HHIIHHHH', port, client_port, 1, 1, flags, 1024, 0, 0) + b'stray!'
+    pseudo = socket.inet_pton(family, address) + socket.inet_pton(family, client)
+    words = pseudo + struct.pack('!II', len(segment), socket.IPPROTO_TCP) + segment
+    total = sum(struct.unpack(f'!{len(words) // 2}H', words))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    enter(namespace)
+    with socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_TCP) as raw:
+        raw.bind((address, 0))
+        raw.sendto(segment[:16] + struct.pack('!H', ~total & 0xffff) + segment[18:], (client, 0))
+
+
 async def close(key):
     if key in held:
         held.pop(key)[1].close()
@@ -298,7 +317,8 @@ async def rate(seconds, **target):
     return answered / seconds
 
 
-REQUESTS = {'serve': serve, 'stop': stop, 'ask': ask, 'open': open_, 'again': again, 'close': close, 'rate': rate}
+REQUESTS = {'serve': serve, 'stop': stop, 'ask': ask, 'open': open_, 'again': again, 'stray': stray,
+            'close': close, 'rate': rate}
 
 
 async def answer(id, request, **arguments):

@@ -34,6 +34,8 @@ export interface Connection {
   readonly first: string;
   /** One more exchange on the same connection; for UDP, from the same local port. Not for http. */
   again(patienceMs?: number): Promise<string>;
+  /** Has a server send the client of a TCP connection a segment far out of its window. */
+  disturb(server: { readonly namespace: string; readonly address: string; readonly port: number }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,6 +98,9 @@ export function trafficThrough(placeOf: (host: string) => Place, end: () => Prom
       return {
         first: text(await request(target.from, 'open', args)),
         again: async (patienceMs) => text(await helper.request('again', { key, ...patience(patienceMs) })),
+        disturb: async ({ namespace, address, port }) => {
+          await request(namespace, 'stray', { key, address, port });
+        },
         close: async () => {
           await helper.request('close', { key });
         },
