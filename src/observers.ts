@@ -1,6 +1,6 @@
 import type { KernelCall } from './apply/counted-host.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
-import type { ClusterHandler } from './kube/watch-cluster.ts';
+import type { ClusterHandler, ClusterWatch } from './kube/watch-cluster.ts';
 import type { Family } from './net/family.ts';
 import { type ApiSample, apiMetrics } from './observe/api-metrics.ts';
 import { resultOf } from './observe/finished-pass.ts';
@@ -11,6 +11,7 @@ import { processMetrics } from './observe/process-metrics.ts';
 import { ProxyHealth } from './observe/proxy-health.ts';
 import { queueMetricsPage } from './observe/queue-metrics-page.ts';
 import { TriggerTimes } from './observe/trigger-times.ts';
+import { watchMetricsPage } from './observe/watch-metrics-page.ts';
 import type { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
 import type { TakenService } from './queue/queue-entry.ts';
 import { QueueMetrics, type QueueObserver } from './queue/queue-metrics.ts';
@@ -55,6 +56,7 @@ export class Observers {
   readonly #repairs = new Repairs();
   readonly #triggers = new TriggerTimes();
   #observed: ObservedParts | undefined;
+  #watch: Pick<ClusterWatch, 'counts'> | undefined;
 
   constructor(parts: ObserversParts) {
     const { config, families, version, nowMs, wallMs } = parts;
@@ -79,6 +81,10 @@ export class Observers {
       read: () => this.queueMetrics.read(nowMs()),
       quarantined: () => this.#observed?.queue.quarantined().length ?? 0,
     });
+    watchMetricsPage(this.registry, {
+      counts: () => this.#watch?.counts() ?? new Map(),
+      wallMsOf: (clockMs) => wallMs() - (nowMs() - clockMs),
+    });
     this.queueObserver = measuredQueue(this.queueMetrics, this.#passes.reconciled);
     this.apiRequest = apiMetrics(this.registry);
     processMetrics(this.registry, version);
@@ -87,6 +93,11 @@ export class Observers {
   /** Says who is asked, once these parts are there. */
   attach(observed: ObservedParts): void {
     this.#observed = observed;
+  }
+
+  /** Says what follows the cluster, once it is there. */
+  attachWatch(watch: Pick<ClusterWatch, 'counts'>): void {
+    this.#watch = watch;
   }
 
   /** A call to the kernel has ended. */

@@ -81,8 +81,7 @@ export class PassEvents {
     }
   }
 
-  #problem({ object, field, message }: Problem): readonly ServiceEvent[] {
-    const [, service] = /^Service ([^/]+\/[^/:]+)/.exec(object) ?? [];
+  #problem({ service, field, message }: Problem): readonly ServiceEvent[] {
     if (service === undefined) return [];
     const note = `${field === '' ? '' : `${field}: `}${message}`;
     const facts = { type: 'Warning', reason: 'FrontendNotServed', action: 'Program', sameOnEveryNode: true } as const;

@@ -4,7 +4,7 @@ import type { BindAddress } from './config/bind-address.ts';
 import type { GivenFlags } from './config/flag-values.ts';
 import { FLAGS } from './config/flags.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
-import type { Desired } from './desired/compute-desired.ts';
+import type { Desired } from './desired/desired.ts';
 import type { HealthCheck } from './desired/health-checks.ts';
 import type { VirtualServerKey } from './kernel/ipvs/state.ts';
 import type { ServiceName } from './model/names.ts';
@@ -19,7 +19,7 @@ import { healthAnswer } from './observe/health-answer.ts';
 import { type IpvsDetail, ipvsPage } from './observe/ipvs-page.ts';
 import { KeptServer } from './observe/kept-server.ts';
 import { type Answer, type ListenAddress, listen } from './observe/listen.ts';
-import { metricsAnswer } from './observe/metrics-answer.ts';
+import { metricsAnswer, type Page } from './observe/metrics-answer.ts';
 import { newPace } from './observe/pace.ts';
 import { ServiceHealthServers } from './observe/service-health.ts';
 import { Slis } from './observe/slis.ts';
@@ -136,7 +136,7 @@ export class Serving {
   }
 
   /** What is counted here, then what the kernel counts. */
-  async *#page(detail: IpvsDetail): AsyncGenerator<string> {
+  async *#page(detail: IpvsDetail): Page {
     const { host, observers } = this.#parts;
     yield* observers.registry.page();
     if (detail === 'off') return;

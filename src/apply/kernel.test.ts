@@ -1,6 +1,10 @@
 import { expect } from 'chai';
+import { ipvs, observedState, server, setsWith } from '../../test/builders/kernel-states.ts';
+import { ip } from '../../test/builders/net.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
-import { FAMILIES } from '../net/family.ts';
+import type { SetEntry } from '../kernel/ipset/state.ts';
+import { type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import { FAMILIES, type Family } from '../net/family.ts';
 import { Kernel } from './kernel.ts';
 
 describe('apply/kernel', () => {
@@ -26,39 +30,126 @@ describe('apply/kernel', () => {
     expect(again.ok && [...again.value.keys()]).to.deep.equal(['eth0', 'eth1']);
   });
 
-  it('reads everything by itself when nothing is known yet, and only virtual servers afterwards, without a process', async () => {
-    await kernel.read('IPv4');
-    expect(started()).to.have.lengthOf(5);
-    memory.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 7);
+  it('knows nothing before it has read, and then what it has read, until it reads again', async () => {
+    expect(kernel.known('IPv4').ok).to.equal(false);
+    await kernel.refresh();
     memory.ipsets.restore('create KUBE-IPVS-IPS hash:ip family inet hashsize 1024 maxelem 65536\n');
-    const read = await kernel.read('IPv4');
-    const [server] = read.ok ? read.value.ipvs.values() : [];
-    expect([...(server?.realServers.values() ?? [])].map(({ connections }) => connections)).to.deep.equal([7]);
-    expect(read.ok && read.value.sets.size).to.equal(0);
+    started();
+    expect(setsOf('IPv4')).to.deep.equal([]);
     expect(started()).to.deep.equal([]);
+    await kernel.refresh(['IPv4']);
+    expect([setsOf('IPv4'), setsOf('IPv6')]).to.deep.equal([['KUBE-IPVS-IPS'], []]);
   });
 
-  it('knows a family as it was settled', async () => {
-    const read = await kernel.read('IPv4');
+  function setsOf(family: Family): readonly string[] {
+    const known = kernel.known(family);
+    return known.ok ? [...known.value.sets.keys()] : [known.error.message];
+  }
+
+  it('knows a family as it was settled, the other one as before', async () => {
+    await kernel.refresh();
+    const read = kernel.known('IPv4');
     if (!read.ok) throw new Error(read.error.message);
-    const set = {
-      name: 'x',
-      type: 'hash:ip',
-      family: 'IPv4',
-      maxEntries: 1,
-      oddities: [],
-      entries: new Set<never>(),
-    } as const;
-    kernel.settle({ ...read.value, sets: new Map([['x', set]]), dummy: { exists: true, addresses: new Set() } });
-    const after = await kernel.read('IPv4');
-    expect(after.ok && [[...after.value.sets.keys()], after.value.dummy.exists]).to.deep.equal([['x'], true]);
+    const after = { ...read.value, sets: setsWith('IPv4'), dummy: { exists: true, addresses: new Set<never>() } };
+    kernel.settle(after, 'everything');
+    const known = kernel.known('IPv4');
+    expect(known.ok && [known.value.sets.size, known.value.dummy.exists]).to.deep.equal([20, true]);
+    expect(setsOf('IPv6')).to.deep.equal([]);
+  });
+
+  it('takes over the named part alone of what has become of a family', async () => {
+    await kernel.refresh();
+    const [address, entry] = [ip('172.20.1.7'), '172.20.1.7' as SetEntry];
+    const [known, unnamed] = [server([], { address }), server([], { address: ip('172.20.1.8') })];
+    const scope = {
+      servers: new Set([virtualServerKey(known), 'TCP 172.20.1.1:80' as VirtualServerKey]),
+      addresses: new Set([address]),
+      entries: new Set([entry]),
+      rules: false,
+    };
+    const after = observedState({
+      ipvs: ipvs(known, unnamed),
+      sets: setsWith('IPv4', { 'IPVS-IPS': [entry, '172.20.1.8'] }),
+      dummy: { exists: true, addresses: new Set([address, ip('172.20.1.8')]) },
+    });
+    kernel.settle(observedState({ sets: setsWith('IPv4', { 'IPVS-IPS': ['10.0.0.1'] }) }), 'everything');
+    kernel.settle(after, scope);
+    const state = kernel.known('IPv4');
+    expect(
+      state.ok && [
+        [...state.value.ipvs.keys()],
+        [...state.value.dummy.addresses],
+        [...(state.value.sets.get('KUBE-IPVS-IPS')?.entries ?? [])],
+      ],
+    ).to.deep.equal([['TCP 172.20.1.7:80'], ['172.20.1.7'], ['10.0.0.1', '172.20.1.7']]);
+  });
+
+  describe('counting connections', () => {
+    const frontend = 'TCP 172.20.1.1:80' as VirtualServerKey;
+    const connections = () => {
+      const known = kernel.known('IPv4');
+      const reals = known.ok ? known.value.ipvs.get(frontend)?.realServers : undefined;
+      return [...(reals?.values() ?? [])].map((each) => each.connections);
+    };
+
+    beforeEach(async () => {
+      await kernel.refresh();
+      started();
+      memory.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 7);
+    });
+
+    it('reads the file where there are few virtual servers', async () => {
+      expect((await kernel.countConnections('IPv4', [frontend])).ok).to.equal(true);
+      expect([connections(), started()]).to.deep.equal([[7], []]);
+    });
+
+    it('asks for one virtual server that the file skips, or that is one among many', async () => {
+      memory.skippedInProc.add('-t 172.20.1.1:80');
+      expect((await kernel.countConnections('IPv4', [frontend])).ok).to.equal(true);
+      expect([connections(), started()]).to.deep.equal([[7], ['ipvsadm']]);
+      memory.skippedInProc.clear();
+      const many = Array.from({ length: 300 }, (_, index) => `-A -t 172.20.2.${index % 250}:${80 + index} -s rr\n`);
+      memory.ipvs.restore(many.join(''));
+      await kernel.refresh();
+      started();
+      expect((await kernel.countConnections('IPv4', [frontend])).ok).to.equal(true);
+      expect([connections(), started()]).to.deep.equal([[7], ['ipvsadm']]);
+    });
+
+    for (const [what, script] of [
+      ['a virtual server', '-D -t 172.20.1.1:80\n'],
+      ['a real server', '-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n'],
+    ] as const) {
+      it(`forgets the family when somebody has taken away ${what}`, async () => {
+        memory.ipvs.restore(script);
+        expect((await kernel.countConnections('IPv4', [frontend])).ok).to.equal(false);
+        expect(kernel.known('IPv4').ok).to.equal(false);
+        expect(kernel.known('IPv6').ok).to.equal(true);
+      });
+    }
+
+    it('asks nobody for nothing', async () => {
+      expect((await kernel.countConnections('IPv4', [])).ok).to.equal(true);
+      expect(started()).to.deep.equal([]);
+    });
+  });
+
+  it('makes the interface for both families', async () => {
+    await kernel.refresh();
+    expect((await kernel.createInterface()).ok).to.equal(true);
+    for (const family of FAMILIES) {
+      const known = kernel.known(family);
+      expect(known.ok && known.value.dummy.exists).to.equal(true);
+    }
+    expect((await kernel.refresh()).ok).to.equal(true);
   });
 
   it('has nothing for a family that is not programmed', async () => {
     const single = new Kernel(memory, ['IPv4'], () => 0);
-    expect(await single.read('IPv6')).to.deep.equal({
+    await single.refresh();
+    expect(single.known('IPv6')).to.deep.equal({
       ok: false,
-      error: { during: 'reading the kernel', message: 'IPv6 is not programmed on this node' },
+      error: { during: 'reading the kernel', message: 'what the kernel holds of IPv6 is not known' },
     });
   });
 
@@ -72,7 +163,7 @@ describe('apply/kernel', () => {
       },
     };
     expect(await kernel.refresh()).to.deep.equal(wanted);
-    expect(await kernel.read('IPv4')).to.deep.equal(wanted);
+    expect(kernel.known('IPv4').ok).to.equal(false);
   });
 
   const script = 'create KUBE-IPVS-IPS hash:ip family inet hashsize 1024 maxelem 65536\n';
@@ -84,7 +175,7 @@ describe('apply/kernel', () => {
       nowMs += 5;
       return run(call);
     };
-    const ran = await kernel.run([
+    const ran = await kernel.run(FAMILIES, [
       { tool: 'ipset', text: script },
       { tool: 'iptables', text: rules },
       { tool: 'ip6tables', text: rules },
@@ -108,17 +199,17 @@ describe('apply/kernel', () => {
   });
 
   it('gives a tool more time for more lines', async () => {
-    await kernel.run([{ tool: 'ipset', text: script }]);
-    await kernel.run([{ tool: 'ipset', text: 'add KUBE-IPVS-IPS 10.0.0.1\nadd KUBE-IPVS-IPS 10.0.0.2\n' }]);
+    await kernel.run(FAMILIES, [{ tool: 'ipset', text: script }]);
+    await kernel.run(FAMILIES, [{ tool: 'ipset', text: 'add KUBE-IPVS-IPS 10.0.0.1\nadd KUBE-IPVS-IPS 10.0.0.2\n' }]);
     const [one, two] = memory.calls.map(({ timeoutMs }) => timeoutMs);
     expect(two).to.be.greaterThan(one ?? 0);
     expect(one).to.be.at.least(30_000);
   });
 
-  it('stops at the first script that fails, says which, and forgets what it knew', async () => {
+  it('stops at the first script that fails, says which, and forgets what it knew of the families', async () => {
     await kernel.refresh();
     started();
-    const ran = await kernel.run([
+    const ran = await kernel.run(FAMILIES, [
       { tool: 'ipset', text: 'add KUBE-CLUSTER-IP 172.20.1.1,6:80\n' },
       { tool: 'ipvs', text: '-D -t 172.20.1.1:80\n' },
     ]);
@@ -126,17 +217,16 @@ describe('apply/kernel', () => {
     expect(!ran.ok && ran.error.message).to.match(/^ipset failed with status 1: .*does not exist/);
     expect(started()).to.deep.equal(['ipset']);
     expect(memory.ipvs.save()).to.include('172.20.1.1:80');
-    await kernel.read('IPv4');
-    expect(started()).to.have.lengthOf(5);
+    expect(FAMILIES.map((family) => kernel.known(family).ok)).to.deep.equal([false, false]);
   });
 
   it('takes a word of ipvsadm on stderr for a failure', async () => {
-    const ran = await kernel.run([{ tool: 'ipvs', text: '-D -t 172.20.1.9:80\n-D -t 172.20.1.1:80\n' }]);
+    const ran = await kernel.run(FAMILIES, [{ tool: 'ipvs', text: '-D -t 172.20.1.9:80\n-D -t 172.20.1.1:80\n' }]);
     expect(!ran.ok && ran.error.message).to.include('No such service');
   });
 
   it('does nothing for no scripts', async () => {
-    expect(await kernel.run([])).to.deep.equal({ ok: true, value: [] });
+    expect(await kernel.run(FAMILIES, [])).to.deep.equal({ ok: true, value: [] });
     expect(memory.calls).to.deep.equal([]);
   });
 });

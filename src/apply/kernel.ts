@@ -1,19 +1,18 @@
 import type { FlowTargets } from '../kernel/conntrack/state.ts';
+import { renderDummySteps } from '../kernel/dummy/render.ts';
+import type { SetEntry } from '../kernel/ipset/state.ts';
+import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import { clearStaleFlows } from './conntrack.ts';
 import type { Host } from './host.ts';
-import { rereadIpvs } from './read-ipvs.ts';
-import {
-  describeReadError,
-  observedOf,
-  type ReadError,
-  type Readings,
-  readKernel,
-  withObserved,
-} from './read-kernel.ts';
+import { type Known, ownedBy, takeOver } from './known-state.ts';
+import type { IpvsReading } from './read-ipvs.ts';
+import { describeReadError, observedOf, type ReadError, readKernel } from './read-kernel.ts';
+import { readServers } from './read-servers.ts';
 import { describeToolError, type ToolCall, type ToolError } from './tool.ts';
 
 /** Which tool reads a script on its standard input. */
@@ -37,15 +36,24 @@ interface FlowsCleared {
   readonly runs: readonly FinishedScript<'conntrack'>[];
 }
 
+/** Names of what a family's scripts may have changed. */
+interface Scope {
+  readonly servers: ReadonlySet<VirtualServerKey>;
+  readonly addresses: ReadonlySet<IpAddress>;
+  readonly entries: ReadonlySet<SetEntry>;
+  readonly rules: boolean;
+}
+
 /**
- * The kernel of one machine: reads it, runs scripts against it, and remembers in between what it holds, so that only full passes have to
- * ask. After a failure nothing is taken as known.
+ * The kernel of one machine: reads it, runs scripts against it, and remembers in between what each family holds, so that only full passes
+ * have to ask. After a failure nothing of the family is taken as known. Families may be worked on side by side.
  */
 export class Kernel {
   readonly #host: Host;
   readonly #families: readonly Family[];
   readonly #nowMs: () => number;
-  #known: Readings | undefined;
+  readonly #known = new Map<Family, Known>();
+  #ticksPerSecond: number | undefined;
 
   constructor(host: Host, families: readonly Family[], nowMs: () => number) {
     this.#host = host;
@@ -53,19 +61,46 @@ export class Kernel {
     this.#nowMs = nowMs;
   }
 
-  async refresh(): Promise<Result<InterfaceAddresses, KernelFailure>> {
-    const readings = this.#remember(await readKernel(this.#host, this.#families, this.#known?.ipvs));
-    return readings.ok ? succeed(readings.value.interfaces) : readings;
+  async refresh(families = this.#families): Promise<Result<InterfaceAddresses, KernelFailure>> {
+    const readings = await readKernel(this.#host, families, this.#knownIpvs());
+    for (const family of families) this.#known.delete(family);
+    if (!readings.ok) return fail(unreadable(readings.error));
+    this.#ticksPerSecond = readings.value.ipvs.ticksPerSecond;
+    for (const family of families) {
+      const observed = observedOf(readings.value, family);
+      this.#known.set(family, observed.ok ? { ok: true, value: ownedBy(observed.value) } : observed);
+    }
+    return succeed(readings.value.interfaces);
   }
 
-  async read(family: Family): Promise<Result<ObservedState, KernelFailure>> {
-    const readings = await this.#reread();
-    if (!readings.ok) return readings;
-    const observed = observedOf(readings.value, family);
-    return observed.ok ? observed : fail(unreadable(observed.error));
+  known(family: Family): Result<ObservedState, KernelFailure> {
+    const known = this.#known.get(family);
+    if (!known) return fail({ during: READING, message: `what the kernel holds of ${family} is not known` });
+    return known.ok ? known : fail(unreadable(known.error));
+  }
+
+  async createInterface(): Promise<Result<void, KernelFailure>> {
+    const created = await this.run(this.#families, [{ tool: 'address', text: renderDummySteps(CREATE) }]);
+    if (!created.ok) return created;
+    for (const known of this.#known.values()) if (known.ok) known.value.dummy.exists = true;
+    return succeed(undefined);
+  }
+
+  async countConnections(family: Family, servers: Iterable<VirtualServerKey>): Promise<Result<void, KernelFailure>> {
+    const known = this.#known.get(family);
+    if (!known?.ok) return succeed(undefined);
+    const asked = [...servers].flatMap((key) => known.value.ipvs.get(key) ?? []);
+    const counted = await readServers(this.#host, asked, known.value.ipvs.size);
+    if (!counted.ok) {
+      this.#known.delete(family);
+      return fail(unreadable(counted.error));
+    }
+    for (const [key, server] of counted.value) known.value.ipvs.set(key, server);
+    return succeed(undefined);
   }
 
   async run(
+    families: readonly Family[],
     scripts: readonly { readonly tool: ScriptTool; readonly text: string }[],
   ): Promise<Result<readonly FinishedScript[], KernelFailure>> {
     const finished: FinishedScript[] = [];
@@ -74,7 +109,7 @@ export class Kernel {
       const lines = text.split('\n').length - 1;
       const output = await this.#host.runTool({ ...CALLS[tool], input: text, timeoutMs: timeoutFor(lines) });
       if (!output.ok) {
-        this.#known = undefined;
+        for (const family of families) this.#known.delete(family);
         return fail({
           during: `programming ${tool}`,
           message: describeToolError(output.error),
@@ -86,8 +121,11 @@ export class Kernel {
     return succeed(finished);
   }
 
-  settle(after: ObservedState): void {
-    if (this.#known) this.#known = withObserved(this.#known, after);
+  settle(after: ObservedState, scope: Scope | 'everything'): void {
+    const known = this.#known.get(after.family);
+    if (!known?.ok) return;
+    if (scope === 'everything') this.#known.set(after.family, { ok: true, value: ownedBy(after) });
+    else takeOver(known.value, after, scope);
   }
 
   async clearStaleFlows(family: Family, targets: FlowTargets): Promise<Result<FlowsCleared, KernelFailure>> {
@@ -99,19 +137,19 @@ export class Kernel {
     return succeed({ flows, more, runs: deletions > 0 ? [run] : [] });
   }
 
-  /** What is known, with virtual servers and their connections as they are now; all of it anew where nothing is known. */
-  async #reread(): Promise<Result<Readings, KernelFailure>> {
-    const known = this.#known;
-    if (!known) return this.#remember(await readKernel(this.#host, this.#families, undefined));
-    const ipvs = await rereadIpvs(this.#host, known.ipvs);
-    return this.#remember(ipvs.ok ? succeed({ ...known, ipvs: ipvs.value }) : ipvs);
-  }
-
-  #remember(readings: Result<Readings, ReadError>): Result<Readings, KernelFailure> {
-    this.#known = readings.ok ? readings.value : undefined;
-    return readings.ok ? readings : fail(unreadable(readings.error));
+  /** Flags and ticks that were learnt; `undefined` when a family is not known. */
+  #knownIpvs(): IpvsReading | undefined {
+    const servers = new Map<VirtualServerKey, VirtualServer>();
+    for (const family of this.#families) {
+      const known = this.#known.get(family);
+      if (!known?.ok) return undefined;
+      for (const [key, server] of known.value.ipvs) servers.set(key, server);
+    }
+    return { state: servers, ticksPerSecond: this.#ticksPerSecond };
   }
 }
+
+const CREATE = [{ kind: 'create-interface' }] as const;
 
 const READING = 'reading the kernel';
 

@@ -59,5 +59,5 @@ function learnTicks(inTicks: IpvsState, inSeconds: IpvsState): number | undefine
   return undefined;
 }
 
-const PROC_IPVS = '/proc/net/ip_vs';
+export const PROC_IPVS = '/proc/net/ip_vs';
 const SCHEDULERS_WITH_FLAGS: ReadonlySet<string> = new Set(['sh', 'mh']);

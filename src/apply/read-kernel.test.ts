@@ -1,16 +1,8 @@
 import { expect } from 'chai';
-import { ip } from '../../test/builders/net.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { FAMILIES, type Family } from '../net/family.ts';
-import {
-  describeReadError,
-  observedOf,
-  type Readings,
-  readInterfaces,
-  readKernel,
-  withObserved,
-} from './read-kernel.ts';
+import { describeReadError, observedOf, type Readings, readInterfaces, readKernel } from './read-kernel.ts';
 import type { Tool } from './tool.ts';
 
 describe('apply/read-kernel', () => {
@@ -117,27 +109,10 @@ describe('apply/read-kernel', () => {
     expect(kernel.calls.map(({ tool }) => tool)).to.deep.equal(['ip']);
   });
 
-  it('puts what one family has become beside what the other has', async () => {
-    const before = await readings();
-    const IPv4 = partOf(before, 'IPv4');
-    const dummy = { exists: true, addresses: new Set([ip('172.20.9.9')]) };
-    const after = withObserved(before, { ...IPv4, ipvs: new Map(), sets: new Map(), dummy });
-    expect([...after.ipvs.state.keys()]).to.deep.equal(['TCP [fd00::1]:80']);
-    expect(after.sets.size).to.equal(0);
-    expect(after.interfaces.get('kube-ipvs0')).to.deep.equal([
-      { address: 'fd00::1', prefixLength: 128 },
-      { address: '172.20.9.9', prefixLength: 32 },
-    ]);
-    expect(partOf(after, 'IPv6')).to.deep.equal({ ...partOf(before, 'IPv6'), sets: new Map() });
-    expect(partOf(before, 'IPv4')).to.deep.equal(IPv4);
-  });
-
   it('knows the dummy interface only once it is there', async () => {
     const fresh = memoryKernel({ eth0: ['192.168.0.10/24'] });
     const read = await readKernel(fresh, ['IPv4'], undefined);
     const observed = read.ok ? partOf(read.value, 'IPv4') : undefined;
     expect(observed?.dummy).to.deep.equal({ exists: false, addresses: new Set() });
-    const kept = read.ok && observed ? withObserved(read.value, observed) : undefined;
-    expect(kept?.interfaces.has('kube-ipvs0')).to.equal(false);
   });
 });

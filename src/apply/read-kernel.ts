@@ -1,5 +1,4 @@
 import { dummyOf, parseAddressShow } from '../kernel/dummy/parse.ts';
-import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
 import { parseIpsetSave } from '../kernel/ipset/parse.ts';
 import type { IpsetState } from '../kernel/ipset/state.ts';
 import { parseTables } from '../kernel/iptables/parse.ts';
@@ -67,26 +66,6 @@ export function observedOf(readings: Readings, family: Family): Result<ObservedS
     dummy: { exists, addresses: new Set([...addresses].filter((address) => familyOf(address) === family)) },
     tables: tables.value,
   });
-}
-
-/** The readings after a family has become `after`. */
-export function withObserved(readings: Readings, after: ObservedState): Readings {
-  const { family } = after;
-  const otherServers = [...readings.ipvs.state].filter(([, { address }]) => familyOf(address) !== family);
-  const bound = readings.interfaces.get(DUMMY_INTERFACE) ?? [];
-  const otherAddresses = bound.filter(({ address }) => familyOf(address) !== family);
-  const ownAddresses = [...after.dummy.addresses].map((address) => ({
-    address,
-    prefixLength: family === 'IPv4' ? 32 : 128,
-  }));
-  return {
-    ipvs: { ...readings.ipvs, state: new Map([...otherServers, ...after.ipvs]) },
-    sets: after.sets,
-    interfaces: after.dummy.exists
-      ? new Map(readings.interfaces).set(DUMMY_INTERFACE, [...otherAddresses, ...ownAddresses])
-      : readings.interfaces,
-    tables: { ...readings.tables, [family]: succeed(after.tables) },
-  };
 }
 
 export function describeReadError(error: ReadError): string {

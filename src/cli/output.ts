@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Desired } from '../desired/compute-desired.ts';
+import type { Desired } from '../desired/desired.ts';
 import { renderSysctls } from '../kernel/sysctl/render.ts';
 import type { SysctlSetting } from '../kernel/sysctl/state.ts';
 import type { Problem } from '../model/problem.ts';

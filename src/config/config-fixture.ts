@@ -18,6 +18,7 @@ export const DEFAULTS = {
   sloppySCTP: undefined,
   otherNodes: 'watched',
   apiServers: [],
+  draining: { limitMs: 900_000, ofDeletedServices: false },
   queue: DEFAULT_QUEUE_SETTINGS,
   featureGates: {},
   clientConnection: {

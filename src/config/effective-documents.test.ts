@@ -170,6 +170,7 @@ function someFile(): fc.Arbitrary<string> {
       { maxLength: 2 },
     ),
     otherNodes: fc.constantFrom('watched', 'ignored'),
+    draining: some({ limit: ms(0), deletedServices: fc.constantFrom('cut', 'finish') }),
     queue: some({
       thresholds: some({ criticalBelowReadyRatio: fc.constantFrom(0, 0.25, 1) }),
       delays: some({ low: ms(2_000) }),

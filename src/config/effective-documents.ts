@@ -92,6 +92,7 @@ export const DURATION_FIELDS: readonly string[] = [
   ),
   'configSyncPeriod',
   ...['critical', 'high', 'normal', 'low'].map((level) => `queue.delays.${level}`),
+  'draining.limit',
   'queue.batchWindow',
   ...['readiness.fast', 'readiness.slow', 'update.base', 'update.max', 'minor.fast', 'minor.slow'].map(
     (name) => `queue.retries.${name}`,

@@ -24,6 +24,7 @@ const WITHOUT_FLAG = [
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
   ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'otherNodes', 'apiServers'],
+  ...['draining.limit', 'draining.deletedServices'],
   ...fieldNames(queueSection, 'queue.'),
 ];
 

@@ -32,6 +32,7 @@ export function resolveConfig(
     sloppySCTP: own.sloppySCTP,
     otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
     apiServers: own.apiServers,
+    draining: { limitMs: own.draining.limit, ofDeletedServices: own.draining.deletedServices === 'finish' },
     queue: resolveQueue(own.queue),
     featureGates: file.featureGates,
     clientConnection: { ...file.clientConnection, kubeconfig: file.clientConnection.kubeconfig || undefined },

@@ -137,6 +137,10 @@ export const ipvsProxierConfiguration = section({
   sloppySCTP: bool().optional(),
   otherNodes: oneOf(['watched', 'ignored']).default('watched'),
   apiServers: list(textLike('a URL such as "https://192.0.2.1:6443"', /^https?:\/\/[^\s/]+\/?$/)).default([]),
+  draining: section({
+    limit: duration('not negative').default(15 * 60 * 1000),
+    deletedServices: oneOf(['cut', 'finish']).default('cut'),
+  }),
   queue: queueSection,
 });
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { sortedText } from '../../test/builders/desired.ts';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { endpoint, nodeView, servicePort, settings } from '../../test/builders/objects.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { ServicePort } from '../model/service-port.ts';
-import type { Tracked } from '../tracking/tracker.ts';
-import { computeDesired, type Desired } from './compute-desired.ts';
+import { computeDesired } from './compute-desired.ts';
 
 describe('desired/compute-desired', () => {
   const node = nodeView({ addresses: [ip('192.168.0.10')] });
@@ -13,17 +13,15 @@ describe('desired/compute-desired', () => {
   function tracked(
     ports: readonly ServicePort[],
     endpoints: readonly (readonly [ServicePort, readonly Endpoint[]])[] = [],
-  ): Tracked {
+  ): Parameters<typeof computeDesired>[0] {
     return {
       family: 'IPv4',
       ports: new Map(ports.map((each) => [each.key, each])),
       endpoints: new Map(endpoints.map(([of, list]) => [of.key, list])),
-      changed: new Set(),
     };
   }
 
-  const compute = (given: Tracked, previous?: Desired, view = node) =>
-    computeDesired(given, view, settings(), previous);
+  const compute = (given: Parameters<typeof computeDesired>[0]) => computeDesired(given, node, settings());
 
   it('wants the sets, rules and interface also where there is no Service', () => {
     const { kernel, healthChecks, problems } = compute(tracked([]));
@@ -120,6 +118,7 @@ describe('desired/compute-desired', () => {
         expect(problems).to.deep.equal([
           {
             object: 'Service shop/b:http/TCP',
+            service: 'shop/b',
             field: '',
             message: 'TCP 203.0.113.1:80 is also claimed by shop/a:http/TCP, which is served',
           },
@@ -144,14 +143,6 @@ describe('desired/compute-desired', () => {
       );
     });
 
-    it('lets the other serve when the first one goes', () => {
-      const before = compute(tracked([a, b], lists));
-      const { kernel, problems } = compute(tracked([b], lists), before);
-      const [server] = [...kernel.ipvs.values()].filter(({ address }) => address === vip[0]);
-      expect([...(server?.realServers.keys() ?? [])]).to.deep.equal(['10.180.1.2:8080']);
-      expect(problems).to.deep.equal([]);
-    });
-
     it('sees no clash where one service port has an address twice', () => {
       const twice = servicePort({ externalIPs: vip, loadBalancerVIPs: vip });
       expect(compute(tracked([twice])).problems).to.deep.equal([]);
@@ -163,103 +154,7 @@ describe('desired/compute-desired', () => {
     });
   });
 
-  describe('what the last pass had', () => {
-    const http = servicePort();
-    const https = servicePort({ portName: 'https', port: port(443) });
-    const endpoints = [endpoint()];
-    const before = compute(
-      tracked(
-        [http, https],
-        [
-          [http, endpoints],
-          [https, endpoints],
-        ],
-      ),
-    );
-
-    it('is taken over for service ports whose facts and endpoints are the same', () => {
-      const after = compute(
-        tracked(
-          [http, { ...https, affinitySeconds: 60 }],
-          [
-            [http, endpoints],
-            [https, endpoints],
-          ],
-        ),
-        before,
-      );
-      const kept = [...after.parts].map(([key, part]) => part === before.parts.get(key));
-      expect(kept).to.deep.equal([true, false]);
-      expect(after.kernel.ipvs.get([...before.kernel.ipvs.keys()][0] ?? ('' as never))).to.equal(
-        [...before.kernel.ipvs.values()][0],
-      );
-    });
-
-    it('is taken over for service ports that have no endpoints', () => {
-      const first = compute(tracked([http]));
-      expect([...compute(tracked([http]), first).parts.values()][0]).to.equal([...first.parts.values()][0]);
-    });
-
-    it('is made anew where the endpoints are', () => {
-      const after = compute(
-        tracked(
-          [http, https],
-          [
-            [http, [endpoint()]],
-            [https, endpoints],
-          ],
-        ),
-        before,
-      );
-      expect([...after.parts].map(([key, part]) => part === before.parts.get(key))).to.deep.equal([false, true]);
-    });
-
-    it('outlives a reading of the same node', () => {
-      const again = nodeView({ addresses: [ip('192.168.0.10')] });
-      const after = compute(
-        tracked(
-          [http, https],
-          [
-            [http, endpoints],
-            [https, endpoints],
-          ],
-        ),
-        before,
-        again,
-      );
-      expect(after.node).to.equal(before.node);
-      expect([...after.parts.values()]).to.deep.equal([...before.parts.values()]);
-    });
-
-    const changes = {
-      'has another address': nodeView({ interfaces: { eth0: ['192.168.0.11/24'] }, addresses: [ip('192.168.0.10')] }),
-      'moves to another zone': nodeView({ zone: 'zone-b', addresses: [ip('192.168.0.10')] }),
-    };
-    for (const [name, view] of Object.entries(changes)) {
-      it(`is made anew when the node ${name}`, () => {
-        const after = compute(
-          tracked(
-            [http, https],
-            [
-              [http, endpoints],
-              [https, endpoints],
-            ],
-          ),
-          before,
-          view,
-        );
-        expect([...after.parts].some(([key, part]) => part === before.parts.get(key))).to.equal(false);
-      });
-    }
-
-    it('is forgotten with its service port', () => {
-      const after = compute(tracked([https], [[https, endpoints]]), before);
-      expect([...after.parts.keys()]).to.deep.equal([https.key]);
-      expect([...after.kernel.ipvs.keys()]).to.deep.equal(['TCP 172.20.1.1:443']);
-    });
-  });
-
-  it('does not depend on the order in which service ports come, nor on what was computed before', () => {
+  it('does not depend on the order in which service ports come', () => {
     const pool = ['shop/a', 'shop/b', 'shop/c', 'bank/a'].flatMap((name, index) => [
       servicePort({
         name,
@@ -282,10 +177,9 @@ describe('desired/compute-desired', () => {
       (each, index) => [each, [endpoint({ address: ip(`10.180.1.${index + 1}`), local: index % 3 === 0 })]] as const,
     );
     fc.assert(
-      fc.property(fc.shuffledSubarray(pool), fc.shuffledSubarray(pool), (before, subset) => {
+      fc.property(fc.shuffledSubarray(pool), (subset) => {
         const wanted = sortedText(compute(tracked([...subset].sort(byKey), lists)));
         expect(sortedText(compute(tracked(subset, lists)))).to.equal(wanted);
-        expect(sortedText(compute(tracked(subset, lists), compute(tracked(before, lists))))).to.equal(wanted);
       }),
     );
   });
@@ -293,13 +187,4 @@ describe('desired/compute-desired', () => {
 
 function byKey(a: ServicePort, b: ServicePort): number {
   return a.key < b.key ? -1 : 1;
-}
-
-/** Everything that a pass does with it, without the order of maps and sets, which means nothing. */
-function sortedText({ kernel, healthChecks, problems }: Desired): string {
-  const plain = (_: string, value: unknown): unknown => {
-    if (value instanceof Set) return [...value].sort();
-    return value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
-  };
-  return JSON.stringify({ ...kernel, healthChecks, problems }, plain, 1);
 }

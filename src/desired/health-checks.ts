@@ -1,4 +1,4 @@
-import type { ServiceName } from '../model/names.ts';
+import type { ServiceName, ServicePortKey } from '../model/names.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import type { Port } from '../net/port.ts';
 import type { ServicePart } from './service-part.ts';
@@ -11,18 +11,42 @@ export interface HealthCheck {
   readonly localEndpoints: number;
 }
 
-/** One check for each Service that asks for one, sorted by Service. */
-export function healthChecks(parts: Iterable<ServicePart>): readonly HealthCheck[] {
-  const ports = new Map<ServiceName, Port>();
-  const local = new Map<ServiceName, Set<IpAddress>>();
-  for (const { port, endpoints } of parts) {
-    if (port.healthCheckNodePort === undefined) continue;
-    ports.set(port.service, port.healthCheckNodePort);
-    const addresses = local.get(port.service) ?? new Set();
-    for (const endpoint of endpoints) if (endpoint.local && endpoint.ready) addresses.add(endpoint.address);
-    local.set(port.service, addresses);
+/** The checks of the Services that ask for one, kept while their ports come, change and go. */
+export class HealthChecks {
+  readonly #parts = new Map<ServiceName, Map<ServicePortKey, ServicePart>>();
+  #all: readonly HealthCheck[] | undefined;
+
+  /** One service port has taken the place of another one of the same key, or of none. */
+  replace(key: ServicePortKey, old: ServicePart | undefined, now: ServicePart | undefined): void {
+    if (old?.port.healthCheckNodePort !== undefined) this.#drop(old.port.service, key);
+    if (now?.port.healthCheckNodePort === undefined) return;
+    const parts = this.#parts.get(now.port.service) ?? new Map<ServicePortKey, ServicePart>();
+    this.#parts.set(now.port.service, parts.set(key, now));
+    this.#all = undefined;
   }
-  return [...ports]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([service, port]) => ({ service, port, localEndpoints: local.get(service)?.size ?? 0 }));
+
+  /** One check for each Service that asks for one, sorted by Service; the same list until something has changed. */
+  all(): readonly HealthCheck[] {
+    this.#all ??= [...this.#parts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([service, parts]) => healthCheck(service, [...parts.values()]));
+    return this.#all;
+  }
+
+  #drop(service: ServiceName, key: ServicePortKey): void {
+    const parts = this.#parts.get(service);
+    if (!parts?.delete(key)) return;
+    if (parts.size === 0) this.#parts.delete(service);
+    this.#all = undefined;
+  }
+}
+
+function healthCheck(service: ServiceName, parts: readonly ServicePart[]): readonly HealthCheck[] {
+  const port = parts.at(-1)?.port.healthCheckNodePort;
+  if (port === undefined) return [];
+  const local = new Set<IpAddress>();
+  for (const { endpoints } of parts) {
+    for (const endpoint of endpoints) if (endpoint.local && endpoint.ready) local.add(endpoint.address);
+  }
+  return [{ service, port, localEndpoints: local.size }];
 }

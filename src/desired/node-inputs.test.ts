@@ -93,13 +93,12 @@ describe('desired/node-inputs', () => {
     expect([served('documented'), served('kube-proxy')]).to.deep.equal([[], everyIPv4]);
   });
 
-  it('knows which claimed addresses other nodes have and this one has not, unless it is to do as kube-proxy', () => {
+  it('knows which addresses other nodes have and this one has not, unless it is to do as kube-proxy', () => {
     const otherNodeAddresses = new Set(['192.168.0.10', '192.168.0.11', '192.168.0.12'].map(ip));
-    const claimed = ['192.168.0.10', '192.168.0.11', '203.0.113.1'].map(ip);
     const known = (behaviour: 'documented' | 'kube-proxy') => [
-      ...nodeInputs(nodeView({ otherNodeAddresses }), 'IPv4', settings({ behaviour }), claimed).otherNodeAddresses,
+      ...nodeInputs(nodeView({ otherNodeAddresses }), 'IPv4', settings({ behaviour })).otherNodeAddresses,
     ];
-    expect([known('documented'), known('kube-proxy')]).to.deep.equal([['192.168.0.11'], []]);
+    expect([known('documented'), known('kube-proxy')]).to.deep.equal([['192.168.0.11', '192.168.0.12'], []]);
   });
 
   it('knows the addresses of every interface but the dummy one as its own', () => {

@@ -16,7 +16,7 @@ export interface NodeInputs {
   readonly ownAddresses: readonly IpAddress[];
   /** The node's main address, by `bindAddress` or by the Node object; decides whether source ranges take in the node itself. kube-proxy has none without one in the Node object. */
   readonly primaryAddress: IpAddress | undefined;
-  /** Addresses that Services claim and other nodes have; empty under the behaviour of kube-proxy, which does not ask. */
+  /** Addresses of other nodes; empty under the behaviour of kube-proxy, which does not ask. */
   readonly otherNodeAddresses: ReadonlySet<IpAddress>;
   /** `undefined`: traffic of this cluster's Pods cannot be told from other traffic. */
   readonly detector: LocalDetector | undefined;
@@ -28,13 +28,7 @@ export type LocalDetector =
   | { readonly kind: 'source'; readonly cidr: Cidr }
   | { readonly kind: 'interface'; readonly name: string };
 
-/** `claimed`: external and load-balancer addresses of the family's service ports. Of other nodes' addresses only these matter. */
-export function nodeInputs(
-  node: NodeView,
-  family: Family,
-  settings: ProxySettings,
-  claimed: Iterable<IpAddress> = [],
-): NodeInputs {
+export function nodeInputs(node: NodeView, family: Family, settings: ProxySettings): NodeInputs {
   const ownAddresses = interfaceAddresses(node, family, (name) => name !== DUMMY_INTERFACE).filter(isUsable);
   const nodeAddress = [settings.nodeAddress ?? [], node.addresses]
     .flat()
@@ -50,7 +44,7 @@ export function nodeInputs(
     nodePortAddresses: served({ node, family, ranges, everywhere, ownAddresses }),
     ownAddresses,
     primaryAddress: nodeAddress ?? (settings.behaviour === 'documented' ? ownAddresses[0] : undefined),
-    otherNodeAddresses: settings.behaviour === 'documented' ? foreignAmong(claimed, node, ownAddresses) : NO_ADDRESSES,
+    otherNodeAddresses: settings.behaviour === 'documented' ? foreignAddresses(node, ownAddresses) : NO_ADDRESSES,
     detector,
     ownPods: detector?.kind === 'interface' ? detector : detectorOf({ kind: 'node-cidr' }, node, family),
   };
@@ -58,14 +52,13 @@ export function nodeInputs(
 
 const NO_ADDRESSES: ReadonlySet<never> = new Set<never>();
 
-/** What stands on an interface of this node is its own, whatever Node objects say. */
-function foreignAmong(
-  claimed: Iterable<IpAddress>,
+/** What stands on an interface of this node is its own, whatever Node objects say. Mostly the same set as the view's. */
+function foreignAddresses(
   { otherNodeAddresses }: NodeView,
   ownAddresses: readonly IpAddress[],
 ): ReadonlySet<IpAddress> {
-  const foreign = [...claimed].filter((address) => otherNodeAddresses.has(address));
-  return new Set(foreign.filter((address) => !ownAddresses.includes(address)));
+  const doubted = ownAddresses.filter((address) => otherNodeAddresses.has(address));
+  return doubted.length === 0 ? otherNodeAddresses : otherNodeAddresses.difference(new Set(doubted));
 }
 
 function isUsable(address: IpAddress): boolean {

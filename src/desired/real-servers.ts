@@ -47,5 +47,5 @@ function isWaiting({ ready, terminating, local }: Endpoint, { policyLocal }: Pic
 }
 
 function realServer({ address, port }: Endpoint, weight: number): RealServer {
-  return { address, port, forwarding: 'masquerade', weight, connections: 0 };
+  return { address, port, forwarding: 'masquerade', weight };
 }

@@ -30,10 +30,7 @@ describe('desired/service-part', () => {
         schedulerFlags: ['mh-port'],
         persistenceSeconds: 600,
         realServers: new Map([
-          [
-            '10.180.1.1:8080',
-            { address: '10.180.1.1', port: 8080, forwarding: 'masquerade', weight: 1, connections: 0 },
-          ],
+          ['10.180.1.1:8080', { address: '10.180.1.1', port: 8080, forwarding: 'masquerade', weight: 1 }],
         ]),
       },
     ]);
@@ -213,14 +210,15 @@ describe('desired/service-part', () => {
     it('leaves addresses of other nodes to them, and says so', () => {
       const others = new Set([ip('203.0.113.1'), vip]);
       const view = nodeView({ addresses: [ip('192.168.0.10')], otherNodeAddresses: others });
-      const found = own(outside, [remote], nodeInputs(view, 'IPv4', settings(), others));
+      const found = own(outside, [remote], nodeInputs(view, 'IPv4', settings()));
       expect(found.servers.map(({ address }) => address)).to.deep.equal(['172.20.1.1', '192.168.0.10']);
       expect(found.bound).to.deep.equal(['172.20.1.1']);
       expect(JSON.stringify(found.entries)).to.not.include('203.0.113');
       const message = 'belongs to another node; it is served on that node only';
+      const cart = { object: 'Service shop/cart', service: 'shop/cart' };
       expect(found.problems).to.deep.equal([
-        { object: 'Service shop/cart', field: 'spec.externalIPs', message: `203.0.113.1 ${message}` },
-        { object: 'Service shop/cart', field: 'status.loadBalancer.ingress', message: `203.0.113.9 ${message}` },
+        { ...cart, field: 'spec.externalIPs', message: `203.0.113.1 ${message}` },
+        { ...cart, field: 'status.loadBalancer.ingress', message: `203.0.113.9 ${message}` },
       ]);
     });
 

@@ -148,6 +148,7 @@ function policiesWithoutLocal(port: ServicePort, chosen: ChosenEndpoints): reado
 function addressesOfOtherNodes(port: ServicePort, { otherNodeAddresses }: NodeInputs): readonly Problem[] {
   const problem = (field: string) => (address: IpAddress) => ({
     object: `Service ${port.service}`,
+    service: port.service,
     field,
     message: `${address} belongs to another node; it is served on that node only`,
   });

@@ -1,44 +1,41 @@
 import { type FlowEndKey, type FlowTargets, flowEndKey } from '../kernel/conntrack/state.ts';
-import { virtualServerKey } from '../kernel/ipvs/state.ts';
-import type { ServicePortKey } from '../model/names.ts';
-import type { Desired } from './compute-desired.ts';
+import { type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { OwnedFrontend } from './claims.ts';
 import type { ServicePart } from './service-part.ts';
 
 /**
- * Who may answer UDP flows to the frontends of service ports that are not the same parts as in `previous`; empty when there are none. A
- * frontend that is not wanted any more may be answered by its own address only, as a flow that passes by is. Without `previous` every
- * frontend is in it.
+ * UDP frontends whose flows have to be looked at, as their service ports have come, gone or changed since that was done last.
  *
  * Source: kubernetes/kubernetes pkg/proxy/conntrack/cleanup.go
  */
-export function udpFlowTargets(previous: Desired | undefined, desired: Desired): FlowTargets {
-  const touched = touchedFrontends(previous?.parts ?? new Map(), desired.parts);
-  const targets = new Map<FlowEndKey, ReadonlySet<FlowEndKey>>([...touched].map((key) => [key, new Set([key])]));
-  if (touched.size === 0) return targets;
-  for (const part of desired.parts.values()) {
-    if (!isUdp(part)) continue;
-    const served = part.fronts.filter((front) => desired.owners.get(virtualServerKey(front.server))?.front === front);
-    const frontends = served.map(({ server }) => flowEndKey(server)).filter((key) => touched.has(key));
-    if (frontends.length === 0) continue;
-    const answerers = answerersOf(part);
-    for (const key of frontends) targets.set(key, answerers);
+export class StaleFlows {
+  readonly #frontends = new Map<FlowEndKey, VirtualServerKey>();
+
+  /** One service port has taken the place of another one, or of none. */
+  replace(old: ServicePart | undefined, now: ServicePart | undefined): void {
+    for (const part of [old, now]) {
+      if (part?.port.protocol !== 'UDP') continue;
+      for (const { server } of part.fronts) this.#frontends.set(flowEndKey(server), virtualServerKey(server));
+    }
   }
-  return targets;
-}
 
-function touchedFrontends(
-  before: ReadonlyMap<ServicePortKey, ServicePart>,
-  after: ReadonlyMap<ServicePortKey, ServicePart>,
-): ReadonlySet<FlowEndKey> {
-  const changed = (parts: typeof before, others: typeof before) =>
-    [...parts].flatMap(([key, part]) =>
-      isUdp(part) && others.get(key) !== part ? part.fronts.map(({ server }) => flowEndKey(server)) : [],
+  /**
+   * Who may answer flows to these frontends; empty when there are none. A frontend that is not wanted any more may be answered by its own
+   * address only, as a flow that passes by is.
+   */
+  targets(owners: ReadonlyMap<VirtualServerKey, OwnedFrontend>): FlowTargets {
+    return new Map(
+      [...this.#frontends].map(([key, server]): readonly [FlowEndKey, ReadonlySet<FlowEndKey>] => {
+        const owner = owners.get(server);
+        return [key, owner ? answerersOf(owner.part) : new Set([key])];
+      }),
     );
-  return new Set([...changed(before, after), ...changed(after, before)]);
-}
+  }
 
-function isUdp({ port }: ServicePart): boolean {
-  return port.protocol === 'UDP';
+  /** No flow to any of them is stale any more. */
+  cleared(): void {
+    this.#frontends.clear();
+  }
 }
 
 /** All endpoints that serve or are in use, wherever they are: traffic policies and hints choose for new flows only. */

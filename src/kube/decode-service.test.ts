@@ -5,6 +5,13 @@ import { decodeService } from './decode-service.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 describe('kube/decode-service', () => {
+  it('says which Service a problem is about, where it has a name', () => {
+    const faulty = { metadata: { namespace: 'shop', name: 'cart' }, spec: { clusterIP: '172.20.1.1', ports: 'none' } };
+    const services = (json: object) => decodeService(json).problems.map(({ service }) => service);
+    expect(services(faulty)).to.include('shop/cart');
+    expect(services({ ...faulty, metadata: { namespace: 'shop' } })).to.include(undefined);
+  });
+
   const spec: Fields = {
     type: 'ClusterIP',
     clusterIP: '172.20.1.1',

@@ -1,3 +1,4 @@
+import { type ServiceName, serviceName } from '../model/names.ts';
 import type { Problem } from '../model/problem.ts';
 
 /** Any JSON object, before anything of it is believed. */
@@ -6,6 +7,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Collects what is wrong with one object while it is read field by field. */
 export interface Reader {
   readonly object: string;
+  readonly service: ServiceName | undefined;
   readonly problems: Problem[];
 }
 
@@ -14,11 +16,13 @@ export function readerFor(json: unknown, kind: string): Reader {
   const metadata = record(record(json).metadata);
   const [namespace, name] = [text(metadata.namespace), text(metadata.name)];
   const label = [namespace, name].filter((part) => part !== undefined).join('/');
-  return { object: label === '' ? `${kind} without a name` : `${kind} ${label}`, problems: [] };
+  const object = label === '' ? `${kind} without a name` : `${kind} ${label}`;
+  const isNamedService = kind === 'Service' && namespace !== undefined && name !== undefined;
+  return { object, service: isNamedService ? serviceName(namespace, name) : undefined, problems: [] };
 }
 
-export function complain(reader: Reader, field: string, message: string): undefined {
-  reader.problems.push({ object: reader.object, field, message });
+export function complain({ object, service, problems }: Reader, field: string, message: string): undefined {
+  problems.push({ object, ...(service === undefined ? {} : { service }), field, message });
   return undefined;
 }
 

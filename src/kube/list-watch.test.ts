@@ -213,12 +213,16 @@ describe('kube/list-watch', () => {
       await (await transport.next()).answer(list(30, [object('b', 4)]));
       (await transport.next()).open().text('no JSON\n');
       await settle();
-      const { lists, watches, relists, missedDeletions } = listWatch.counts;
-      expect({ lists, watches, relists, missedDeletions }).to.deep.equal({
+      expect(listWatch.counts).to.deep.equal({
         lists: 2,
         watches: 2,
+        restarts: 0,
+        events: 0,
+        bookmarks: 1,
         relists: { expired: 1, malformed: 1 },
+        failures: { unreachable: 0, refused: 1, malformed: 1 },
         missedDeletions: 1,
+        lastHeardMs: 5400,
       });
     });
 

@@ -6,7 +6,7 @@ import { type ApiError, describeApiError, isServerFault, isStaleVersion } from '
 import { type ApiTransport, callJson } from './client-transport.ts';
 import { Backoff } from './list-watch-backoff.ts';
 import { type CacheHandler, ObjectCache, type RawTap } from './list-watch-cache.ts';
-import { type ListWatchCounts, NO_COUNTS, type RelistReason } from './list-watch-counts.ts';
+import { ListWatchCounter, type ListWatchCounts } from './list-watch-counts.ts';
 import { RetryPace } from './list-watch-pace.ts';
 import { readPages } from './list-watch-pages.ts';
 import { guardSilence } from './list-watch-silence.ts';
@@ -62,13 +62,13 @@ export class ListWatch<T> {
   readonly #cache: ObjectCache<T>;
   readonly #backoff: Backoff;
   readonly #pace: RetryPace;
+  readonly #counter: ListWatchCounter;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   /** Version to watch from; undefined: list first. */
   #version: string | undefined;
   #listVersion: '0' | '' = '0';
   #listed = false;
-  #counts = NO_COUNTS;
   #cancelResync: CancelTimer = () => {};
   /** What was told of since requests began to fail; empty while all is well. */
   readonly #troubles = new Set<string>();
@@ -78,6 +78,7 @@ export class ListWatch<T> {
     this.#cache = new ObjectCache(options.decode, options.handler, options.tap);
     this.#backoff = new Backoff(options.clock, options.random);
     this.#pace = options.pace ?? new RetryPace(options.clock);
+    this.#counter = new ListWatchCounter(() => options.clock.nowMs());
   }
 
   /** Begins; harmless when repeated. */
@@ -98,7 +99,7 @@ export class ListWatch<T> {
 
   /** What was done so far; a snapshot. */
   get counts(): ListWatchCounts {
-    return this.#counts;
+    return this.#counter.read();
   }
 
   /** The uid of the object, `namespace/name`; `''` when it is not known. */
@@ -119,8 +120,7 @@ export class ListWatch<T> {
     if (!list.ok) return list;
     if (this.#stopping.signal.aborted) return succeed(undefined);
     this.#recover();
-    const missed = this.#cache.replace(list.value.objects);
-    this.#count(({ lists, missedDeletions }) => ({ lists: lists + 1, missedDeletions: missedDeletions + missed }));
+    this.#counter.listed(this.#cache.replace(list.value.objects));
     this.#version = list.value.resourceVersion;
     this.#listVersion = '';
     if (this.#listed) return succeed(undefined);
@@ -155,7 +155,7 @@ export class ListWatch<T> {
       query: { ...selectors(resource), ...position },
       signal: this.#stopping.signal,
       opened: () => {
-        this.#count(({ watches }) => ({ watches: watches + 1 }));
+        this.#counter.watched();
         this.#recover();
       },
       event: (event) => this.#take(event),
@@ -163,7 +163,7 @@ export class ListWatch<T> {
   }
 
   #take(event: Exclude<WatchEvent, { kind: 'error' }>): void {
-    this.#count(() => ({}));
+    this.#counter.took(event.kind === 'bookmark' ? 'bookmarks' : 'events');
     switch (event.kind) {
       case 'present':
         this.#cache.put(event.object.key, this.#cache.read(event.object));
@@ -180,10 +180,13 @@ export class ListWatch<T> {
 
   /** A version that the server does not have, or an answer that makes no sense, calls for a new list; anything else for another try. */
   async #waitAfter(error: ApiError): Promise<void> {
+    this.#counter.failed(error);
     const stale = isStaleVersion(error);
     const wasWatching = this.#version !== undefined;
     if (stale || error.kind === 'malformed') {
-      this.#relist(stale ? 'expired' : 'malformed');
+      this.#version = undefined;
+      this.#listVersion = '';
+      this.#counter.relists(stale ? 'expired' : 'malformed');
     }
     const leastMs = error.kind === 'refused' ? (error.retryAfterMs ?? 0) : 0;
     const delayMs = this.#backoff.next(leastMs);
@@ -192,20 +195,6 @@ export class ListWatch<T> {
     await (isServerFault(error)
       ? this.#pace.wait(delayMs, leastMs, signal)
       : sleep(this.#options.clock, delayMs, signal));
-  }
-
-  #relist(reason: RelistReason): void {
-    this.#version = undefined;
-    this.#listVersion = '';
-    this.#counts = {
-      ...this.#counts,
-      relists: { ...this.#counts.relists, [reason]: this.#counts.relists[reason] + 1 },
-    };
-  }
-
-  /** Counts something that the server has said. */
-  #count(more: (counts: ListWatchCounts) => Partial<ListWatchCounts>): void {
-    this.#counts = { ...this.#counts, ...more(this.#counts), lastHeardMs: this.#options.clock.nowMs() };
   }
 
   #armResync(): void {

@@ -1,4 +1,4 @@
-import type { Desired } from '../desired/compute-desired.ts';
+import type { Desired } from '../desired/desired.ts';
 import type { Family } from '../net/family.ts';
 import type { Plan } from '../plan/plan-sync.ts';
 

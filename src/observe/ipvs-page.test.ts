@@ -13,7 +13,7 @@ describe('observe/ipvs-page', () => {
 
   async function pieces(given: IpvsTexts, detail: IpvsDetail, pace = () => undefined as Promise<void> | undefined) {
     const all: string[] = [];
-    for await (const piece of ipvsPage(given, detail, ownerOf, pace)) all.push(piece);
+    for await (const piece of ipvsPage(given, detail, ownerOf, pace)) all.push(String(piece));
     return all;
   }
 
@@ -30,6 +30,35 @@ describe('observe/ipvs-page', () => {
       `ipvs_proxier_real_server_inactive_connections{${labels},backend="10.180.0.1:8080"} 5`,
     ]);
     expect(text).to.not.include('192.0.2.1');
+  });
+
+  it('has each metric once, all its series below it, in the order of the kernel', async () => {
+    const counters = `${texts.counters}UDP  [fd00:20::1]:53  7 1 2 3 12345678901\n  -> [fd00:180::1]:53  5 0 0 0 9007199254740991\n`;
+    const connections = `${HEAD}TCP  AC140101:0050 rr\n  -> 0AB40001:1F90 Masq 1 4 5\nFWM  00000007 rr\n  -> 0AB40001:1F90 Masq 1 9 9\n`;
+    const lines = (await pieces({ counters, connections }, 'backends')).join('').split('\n');
+    const ours = 'namespace="shop",service="cart",port="http",protocol="TCP"';
+    const [first, second] = [`${ours},frontend="172.20.1.1:80"`, `${ours},frontend="[fd00:20::1]:53"`];
+    const backend = `{${first},backend="10.180.0.1:8080"}`;
+    expect(lines.slice(-15, -7)).to.deep.equal([
+      '# HELP ipvs_proxier_virtual_server_outgoing_bytes_total Bytes to clients of a virtual server',
+      '# TYPE ipvs_proxier_virtual_server_outgoing_bytes_total counter',
+      `ipvs_proxier_virtual_server_outgoing_bytes_total{${first}} 900`,
+      `ipvs_proxier_virtual_server_outgoing_bytes_total{${second}} 12345678901`,
+      '# HELP ipvs_proxier_real_server_outgoing_bytes_total Bytes to clients of a real server',
+      '# TYPE ipvs_proxier_real_server_outgoing_bytes_total counter',
+      `ipvs_proxier_real_server_outgoing_bytes_total${backend} 600`,
+      `ipvs_proxier_real_server_outgoing_bytes_total{${second},backend="[fd00:180::1]:53"} 9007199254740991`,
+    ]);
+    expect(lines).to.have.lengthOf(5 * 8 + 2 * 3 + 1);
+    expect(lines.slice(-7)).to.deep.equal([
+      '# HELP ipvs_proxier_real_server_active_connections Established connections of a real server',
+      '# TYPE ipvs_proxier_real_server_active_connections gauge',
+      `ipvs_proxier_real_server_active_connections${backend} 4`,
+      '# HELP ipvs_proxier_real_server_inactive_connections Connections that are neither new nor established of a real server',
+      '# TYPE ipvs_proxier_real_server_inactive_connections gauge',
+      `ipvs_proxier_real_server_inactive_connections${backend} 5`,
+      '',
+    ]);
   });
 
   it('goes as far as it is asked to', async () => {

@@ -2,6 +2,7 @@ import { type CounterRow, parseConnections, parseIpvsCounters } from '../kernel/
 import type { VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import type { Pace } from './pace.ts';
+import { SeriesTable } from './series-table.ts';
 
 /** The counters of the kernel as its tools and files print them. */
 export interface IpvsTexts {
@@ -16,11 +17,6 @@ export type IpvsDetail = (typeof IPVS_DETAILS)[number];
 /** Who has a frontend; `undefined` for what is not ours. */
 export type OwnerOf = (frontend: VirtualServerKey) => ServicePort | undefined;
 
-interface Row {
-  readonly labels: string;
-  readonly values: readonly number[];
-}
-
 /**
  * Metrics of IPVS, in pieces, with pauses in between: with thousands of Services the page has some ten megabytes. A text that is not
  * understood gives nothing at all.
@@ -30,35 +26,33 @@ export async function* ipvsPage(
   detail: IpvsDetail,
   ownerOf: OwnerOf,
   pace: Pace,
-): AsyncGenerator<string> {
+): AsyncGenerator<Buffer> {
   if (detail === 'off') return;
-  const servers: Row[] = [];
-  const reals: Row[] = [];
+  const servers = new SeriesTable(COUNTERS.length);
+  const reals = new SeriesTable(COUNTERS.length);
   const labels = new Labels(ownerOf);
   for (const row of parseIpvsCounters(counters)) {
-    await pace();
+    const rest = pace();
+    if (rest) await rest;
     if (!row) return;
+    if (row.backend !== undefined && detail === 'services') continue;
     const text = labels.of(row);
-    if (text === undefined || (row.backend !== undefined && detail === 'services')) continue;
-    (row.backend === undefined ? servers : reals).push({ labels: text, values: row.values });
+    if (text !== undefined) (row.backend === undefined ? servers : reals).add(text, row.values);
   }
   for (const [index, [name, help]] of COUNTERS.entries()) {
-    yield* metric(
-      'counter',
-      `ipvs_proxier_virtual_server_${name}`,
-      `${help} of a virtual server`,
-      servers,
-      index,
-      pace,
-    );
-    yield* metric('counter', `ipvs_proxier_real_server_${name}`, `${help} of a real server`, reals, index, pace);
+    const metrics = [
+      [`ipvs_proxier_virtual_server_${name}`, `${help} of a virtual server`, servers],
+      [`ipvs_proxier_real_server_${name}`, `${help} of a real server`, reals],
+    ] as const;
+    for (const [fullName, fullHelp, table] of metrics) yield* metric('counter', fullName, fullHelp, table, index, pace);
   }
   if (detail === 'services') return;
-  const standing: Row[] = [];
+  const standing = new SeriesTable(CONNECTIONS.length);
   for (const row of parseConnections(connections)) {
-    await pace();
+    const rest = pace();
+    if (rest) await rest;
     const text = labels.of(row);
-    if (text !== undefined) standing.push({ labels: text, values: row.values });
+    if (text !== undefined) standing.add(text, row.values);
   }
   for (const [index, [name, help]] of CONNECTIONS.entries()) {
     yield* metric('gauge', `ipvs_proxier_real_server_${name}`, `${help} of a real server`, standing, index, pace);
@@ -87,16 +81,13 @@ async function* metric(
   type: 'counter' | 'gauge',
   name: string,
   help: string,
-  rows: readonly Row[],
+  series: SeriesTable,
   index: number,
   pace: Pace,
-): AsyncGenerator<string> {
-  for (let start = 0; start < rows.length; start += LINES_A_PIECE) {
-    let piece = start === 0 ? `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` : '';
-    for (const { labels, values } of rows.slice(start, start + LINES_A_PIECE)) {
-      piece += `${name}${labels} ${values[index] ?? 0}\n`;
-    }
-    yield piece;
+): AsyncGenerator<Buffer> {
+  for (let start = 0; start < series.size; start += LINES_A_PIECE) {
+    const head = start === 0 ? `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` : '';
+    yield series.lines(head, name, index, start, Math.min(start + LINES_A_PIECE, series.size));
     await pace();
   }
 }
@@ -123,7 +114,8 @@ class Labels {
 }
 
 function commonLabels({ key, service, protocol }: ServicePort, frontend: VirtualServerKey): string {
-  const [namespace, name] = service.split('/');
+  const slash = service.indexOf('/');
+  const [namespace, name] = [service.slice(0, slash), service.slice(slash + 1)];
   const portName = key.slice(service.length + 1, key.lastIndexOf('/'));
   const address = frontend.slice(frontend.indexOf(' ') + 1);
   return `namespace="${namespace}",service="${name}",port="${portName}",protocol="${protocol}",frontend="${address}"`;

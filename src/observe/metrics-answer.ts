@@ -10,8 +10,11 @@ import type { Slis } from './slis.ts';
 import { answerZpage } from './zpage-answer.ts';
 import type { ZpageKind, ZpageSources } from './zpages.ts';
 
+/** A page in pieces; those that are bytes are ASCII. */
+export type Page = AsyncGenerator<string | Uint8Array>;
+
 export interface MetricsAnswerOptions {
-  readonly page: (detail: IpvsDetail) => AsyncGenerator<string>;
+  readonly page: (detail: IpvsDetail) => Page;
   readonly slis: Slis;
   readonly configz: () => string;
   readonly zpages: ZpageSources;
@@ -82,7 +85,7 @@ function answerMetrics(
 }
 
 function sendPage(
-  page: AsyncGenerator<string>,
+  page: Page,
   request: IncomingMessage,
   response: ServerResponse,
   broken: MetricsAnswerOptions['broken'],
@@ -96,7 +99,24 @@ function sendPage(
   const done = (error: NodeJS.ErrnoException | null) => {
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') broken(error);
   };
-  const pieces = Readable.from(page);
+  const pieces = Readable.from(encoded(page), { objectMode: false });
   if (zipped) pipeline(pieces, createGzip({ level: constants.Z_BEST_SPEED }), response, done);
   else pipeline(pieces, response, done);
 }
+
+/** As bytes from the start, and small pieces together: what sends or packs them would else encode each more than once, and do so for every metric. */
+async function* encoded(page: Page): AsyncGenerator<Uint8Array> {
+  let waiting = '';
+  for await (const piece of page) {
+    const isText = typeof piece === 'string';
+    if (isText) waiting += piece;
+    if (waiting.length >= (isText ? PIECE_LENGTH : 1)) {
+      yield Buffer.from(waiting);
+      waiting = '';
+    }
+    if (!isText) yield piece;
+  }
+  if (waiting !== '') yield Buffer.from(waiting);
+}
+
+const PIECE_LENGTH = 1 << 14;

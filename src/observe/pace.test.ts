@@ -6,14 +6,14 @@ describe('observe/pace', () => {
     let now = 0;
     const pace = newPace(() => now);
     expect(pace()).to.equal(undefined);
-    now = 8;
+    now = 4;
     let others = 0;
     setImmediate(() => {
       others += 1;
     });
     await pace();
     expect(others).to.equal(1);
-    now = 15;
+    now = 7;
     expect(pace()).to.equal(undefined);
   });
 });

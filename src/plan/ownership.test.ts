@@ -1,16 +1,14 @@
 import { expect } from 'chai';
-import { desiredFor } from '../../test/builders/desired.ts';
 import { observedState, server, setsWith } from '../../test/builders/kernel-states.ts';
 import { cidr, ip, port } from '../../test/builders/net.ts';
-import { servicePort } from '../../test/builders/objects.ts';
-import type { VirtualServer } from '../kernel/ipvs/state.ts';
+import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
 
 const INPUTS: OwnershipInputs = {
   behaviour: 'documented',
   excludeCIDRs: [],
   ownAddresses: [ip('172.20.1.1')],
-  previous: undefined,
+  wanted: { servers: new Set(), addresses: new Set() },
 };
 
 describe('plan/ownership', () => {
@@ -51,9 +49,9 @@ describe('plan/ownership', () => {
     expect([mayDelete(tcp), mayUnbind(tcp.address)]).to.deep.equal(['foreign', false]);
   });
 
-  it('takes for ours what the last pass wanted, whatever the sets say', () => {
-    const previous = desiredFor([[servicePort(), []]]).kernel;
-    const { mayDelete, mayUnbind } = ownership(observedState(), { ...INPUTS, previous });
+  it('takes for ours what was wanted since the kernel was as wanted last, whatever the sets say', () => {
+    const wanted = { servers: new Set([virtualServerKey(tcp)]), addresses: new Set([tcp.address]) };
+    const { mayDelete, mayUnbind } = ownership(observedState(), { ...INPUTS, wanted });
     expect([mayDelete(tcp), mayDelete(server([], { port: port(81) }))]).to.deep.equal(['yes', 'foreign']);
     expect([mayUnbind(tcp.address), mayUnbind(ip('172.20.1.2'))]).to.deep.equal([true, false]);
   });

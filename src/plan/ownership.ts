@@ -1,11 +1,15 @@
 import type { Behaviour } from '../desired/settings.ts';
+import type { Touched } from '../desired/touched.ts';
 import { type SetId, setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, addressPortEntry, portEntry, type SetEntry } from '../kernel/ipset/state.ts';
 import type { MayDelete } from '../kernel/ipvs/diff.ts';
 import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
-import type { KernelState, ObservedState } from '../kernel/state.ts';
+import type { ObservedState } from '../kernel/state.ts';
 import { type Cidr, cidrContains } from '../net/cidr.ts';
 import type { IpAddress } from '../net/ip-address.ts';
+
+/** The set that tells which addresses we bound. */
+const BOUND: SetId = 'IPVS-IPS';
 
 /** What in the kernel may be taken away because it is ours. */
 export interface Ownership {
@@ -18,8 +22,8 @@ export interface OwnershipInputs {
   readonly excludeCIDRs: readonly Cidr[];
   /** Addresses of the node's own interfaces; node ports are served on no others. */
   readonly ownAddresses: readonly IpAddress[];
-  /** What the last pass wanted; `undefined` in the first one. */
-  readonly previous: KernelState | undefined;
+  /** What was wanted at some time since the kernel was as wanted last. */
+  readonly wanted: Pick<Touched, 'servers' | 'addresses'>;
 }
 
 /**
@@ -30,13 +34,13 @@ export interface OwnershipInputs {
 export function ownership(observed: ObservedState, inputs: OwnershipInputs): Ownership {
   const all = inputs.behaviour === 'kube-proxy';
   const portals = PORTAL_SETS.map((id) => entriesOf(observed, id));
-  const boundByUs = entriesOf(observed, 'IPVS-IPS');
+  const boundByUs = entriesOf(observed, BOUND);
   const nodePortAddresses = entriesOf(observed, 'NODE-PORT-IP');
   const servesNodePorts = (address: IpAddress) =>
     inputs.ownAddresses.includes(address) || nodePortAddresses.has(addressEntry(address));
   const isOurs = (server: VirtualServer): boolean =>
     all ||
-    (inputs.previous?.ipvs.has(virtualServerKey(server)) ?? false) ||
+    inputs.wanted.servers.has(virtualServerKey(server)) ||
     portals.some((entries) => entries.has(addressPortEntry(server.address, server.protocol, server.port))) ||
     (servesNodePorts(server.address) && isNodePort(server, observed));
   return {
@@ -44,9 +48,18 @@ export function ownership(observed: ObservedState, inputs: OwnershipInputs): Own
       if (inputs.excludeCIDRs.some((cidr) => cidrContains(cidr, server.address))) return 'excluded';
       return isOurs(server) ? 'yes' : 'foreign';
     },
-    mayUnbind: (address) =>
-      all || boundByUs.has(addressEntry(address)) || (inputs.previous?.dummy.addresses.has(address) ?? false),
+    mayUnbind: (address) => all || boundByUs.has(addressEntry(address)) || inputs.wanted.addresses.has(address),
   };
+}
+
+/** Entries that tell that a virtual server and its address are ours, by the set that they stand in. */
+export function ledgerEntries(server: VirtualServer): readonly (readonly [SetId, SetEntry])[] {
+  const { address, protocol, port } = server;
+  return [
+    [BOUND, addressEntry(address)],
+    ...PORTAL_SETS.map((id) => [id, addressPortEntry(address, protocol, port)] as const),
+    ...(protocol === 'SCTP' ? [] : [[`NODE-PORT-${protocol}`, portEntry(port)] as const]),
+  ];
 }
 
 const PORTAL_SETS: readonly SetId[] = [

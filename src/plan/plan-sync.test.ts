@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyDesired, desiredFor } from '../../test/builders/desired.ts';
+import { applyIpvsSteps, withoutConnections } from '../../test/builders/ipvs-steps.ts';
 import { observedState, real, server } from '../../test/builders/kernel-states.ts';
 import { ip, port } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
@@ -11,7 +12,6 @@ import { applyIpsetSteps } from '../kernel/ipset/diff.ts';
 import { parseIpsetSave } from '../kernel/ipset/parse.ts';
 import { renderIpsetState } from '../kernel/ipset/render.ts';
 import { applyTableChanges } from '../kernel/iptables/diff.ts';
-import { applyIpvsSteps } from '../kernel/ipvs/diff.ts';
 import { parseIpvsSave } from '../kernel/ipvs/parse-save.ts';
 import { renderIpvsState } from '../kernel/ipvs/render.ts';
 import { virtualServerKey } from '../kernel/ipvs/state.ts';
@@ -24,7 +24,7 @@ const INPUTS: OwnershipInputs = {
   behaviour: 'documented',
   excludeCIDRs: [],
   ownAddresses: [ip('192.168.0.10')],
-  previous: undefined,
+  wanted: { servers: new Set(), addresses: new Set() },
 };
 
 describe('plan/plan-sync', () => {
@@ -65,7 +65,7 @@ describe('plan/plan-sync', () => {
 
   it('joins neighbours of one tool into one process', () => {
     const moved = desiredFor([[http, [endpoint({ address: ip('10.180.1.2') })]]]).kernel;
-    expect(summary(planSync(moved, reached(cart), INPUTS))).to.deep.equal(['ipvs add-real-server, delete-real-server']);
+    expect(summary(planSync(moved, reached(cart), INPUTS))).to.deep.equal(['ipvs add-real-server, edit-real-server']);
   });
 
   it('joins the two ends of the sets where nothing else is to be done', () => {
@@ -149,7 +149,9 @@ describe('plan/plan-sync', () => {
         for (const { kernel: wanted } of states) {
           const plan = planSync(wanted, known, INPUTS);
           await runParts(kernel, plan);
-          known = plan.after;
+          const drained = planSync(wanted, idle(plan.after), INPUTS);
+          await runParts(kernel, drained);
+          known = drained.after;
           expect(texts(known)).to.deep.equal(texts(wanted));
           expect(texts({ ...known, ...readBack(kernel) })).to.deep.equal(texts(wanted));
           expect(planSync(wanted, known, INPUTS).parts).to.deep.equal([]);
@@ -181,7 +183,7 @@ describe('plan/plan-sync', () => {
             expect(state.sets.get('KUBE-IPVS-IPS')?.entries.has(address as never)).to.equal(true);
           }
         }
-        expect(texts(state)).to.deep.equal(texts(wanted));
+        expect(texts(planSync(wanted, idle(state), INPUTS).after)).to.deep.equal(texts(wanted));
       }),
     ));
 
@@ -190,9 +192,10 @@ describe('plan/plan-sync', () => {
       fc.property(anyDesired(), anyDesired(), fc.nat(), ({ kernel: before }, { kernel: wanted }, at) => {
         const steps = singleSteps(planSync(wanted, reached(before), INPUTS));
         const broken = steps.slice(0, at % (steps.length + 1)).reduce(applyPart, reached(before));
-        const plan = planSync(wanted, broken, INPUTS);
+        const again = planSync(wanted, broken, INPUTS);
+        const plan = planSync(wanted, idle(again.after), INPUTS);
         expect(texts(plan.after)).to.deep.equal(texts(wanted));
-        expect([plan.kept, plan.foreignAddresses]).to.deep.equal([[], []]);
+        expect([plan.kept, again.foreignAddresses, plan.foreignAddresses]).to.deep.equal([[], [], []]);
       }),
     ));
 });
@@ -208,6 +211,11 @@ const COMMANDS = {
 /** What an empty node shows once it has all that is wanted. */
 function reached(wanted: KernelState): ObservedState {
   return planSync(wanted, observedState(), INPUTS).after;
+}
+
+/** The same when every connection has ended. */
+function idle(state: ObservedState): ObservedState {
+  return { ...state, ipvs: withoutConnections(state.ipvs) };
 }
 
 async function runParts(kernel: MemoryKernel, { parts }: Plan): Promise<void> {

@@ -3,10 +3,18 @@ import { ownSets } from '../kernel/ipset/definitions.ts';
 import { applyIpsetSteps, diffIpsets, type IpsetStep } from '../kernel/ipset/diff.ts';
 import { applyTableChanges, diffIptables, type TableChange, withoutSets } from '../kernel/iptables/diff.ts';
 import { type ReadTables, TABLES, type TableName, type WantedTables } from '../kernel/iptables/state.ts';
-import { applyIpvsSteps, diffIpvs, type IpvsStep, type KeptServer } from '../kernel/ipvs/diff.ts';
+import {
+  applyIpvsDiff,
+  type Draining,
+  diffIpvs,
+  type IpvsStep,
+  type KeptServer,
+  PATIENT,
+} from '../kernel/ipvs/diff.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
+import { withLingering } from './lingering.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
 
 /** What one tool has to do, in one process. */
@@ -30,6 +38,12 @@ export interface Plan {
   readonly blockedSets: readonly BlockedSet[];
 }
 
+export interface PlanOptions {
+  /** Rules that serve the old and the new alike; the wanted ones unless given. */
+  readonly meanwhile?: WantedTables;
+  readonly draining?: Draining;
+}
+
 export interface BlockedSet {
   readonly name: string;
   readonly table: TableName;
@@ -40,20 +54,21 @@ export interface BlockedSet {
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
  * servers, virtual servers before their addresses; the other way round for what goes. Rules are written early for the sake of what is new,
  * as `meanwhile`, which has rules for what goes too; and late where things go, so that what guards an address stands as long as the address
- * does. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
+ * does. What leads to a virtual server that lingers stays with it. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
  * one part.
  */
 export function planSync(
   desired: KernelState,
   observed: ObservedState,
   inputs: OwnershipInputs,
-  meanwhile: WantedTables = desired.tables,
+  { meanwhile = desired.tables, draining = PATIENT }: PlanOptions = {},
 ): Plan {
   const own = ownership(observed, inputs);
-  const sets = diffIpsets(observed.sets, desired.sets, ownSets(desired.family));
+  const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete, draining);
+  const standing = withLingering(desired, observed, ipvs.kept);
+  const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family));
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
-  const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete);
-  const dummy = diffDummy(observed.dummy, desired.dummy, own.mayUnbind);
+  const dummy = diffDummy(observed.dummy, standing.dummy, own.mayUnbind);
   const nothingNew = sets.early.length === 0 && dummy.additions.length === 0;
   const tables = applyTableChanges(observed.tables, unreferencing);
   const early = nothingNew ? [] : diffIptables(tables, meanwhile);
@@ -77,7 +92,7 @@ export function planSync(
       family: desired.family,
       sets: applyIpsetSteps(observed.sets, [...sets.early, ...sets.late]),
       tables: applyTableChanges(observed.tables, [...unreferencing, ...early, ...late]),
-      ipvs: applyIpvsSteps(observed.ipvs, [...ipvs.additions, ...ipvs.removals]),
+      ipvs: applyIpvsDiff(observed.ipvs, ipvs),
       dummy: applyDummySteps(observed.dummy, [...dummy.additions, ...dummy.removals]),
     },
     kept: ipvs.kept,

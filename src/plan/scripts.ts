@@ -1,4 +1,4 @@
-import type { Desired } from '../desired/compute-desired.ts';
+import type { Desired } from '../desired/desired.ts';
 import { renderDummyState, renderDummySteps } from '../kernel/dummy/render.ts';
 import { renderIpsetState, renderIpsetSteps } from '../kernel/ipset/render.ts';
 import { renderTableChanges, renderTables } from '../kernel/iptables/render.ts';

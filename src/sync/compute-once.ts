@@ -1,4 +1,5 @@
-import { computeDesired, type Desired } from '../desired/compute-desired.ts';
+import { computeDesired } from '../desired/compute-desired.ts';
+import type { Desired } from '../desired/desired.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { NodeView } from '../model/node-view.ts';
@@ -17,6 +18,6 @@ export function computeOnce(
     const tracker = new Tracker(family, node.name);
     for (const service of objects.services) tracker.recordService(undefined, service);
     for (const slice of objects.slices) tracker.recordSlice(undefined, slice);
-    return computeDesired(tracker.takePendingChanges(), node, settings, undefined);
+    return computeDesired(tracker.takePendingChanges(), node, settings);
   });
 }

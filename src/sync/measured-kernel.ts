@@ -8,10 +8,12 @@ export function measuredKernel(
   flowsCleared: (family: Family, tookMs: number) => void,
 ): KernelPort {
   return {
-    refresh: () => kernel.refresh(),
-    read: (family) => kernel.read(family),
-    run: (scripts) => kernel.run(scripts),
-    settle: (after) => kernel.settle(after),
+    refresh: (families) => kernel.refresh(families),
+    known: (family) => kernel.known(family),
+    createInterface: () => kernel.createInterface(),
+    countConnections: (family, servers) => kernel.countConnections(family, servers),
+    run: (families, scripts) => kernel.run(families, scripts),
+    settle: (after, scope) => kernel.settle(after, scope),
     clearStaleFlows: async (family, targets) => {
       const startedMs = nowMs();
       const cleared = await kernel.clearStaleFlows(family, targets);

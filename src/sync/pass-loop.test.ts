@@ -26,13 +26,13 @@ describe('sync/pass-loop', () => {
 
   beforeEach(() => {
     kernel = memoryKernel({ eth0: ['192.168.0.10/24'] });
-    proxier = proxierOn(kernel);
+    clock = new SteppedClock();
+    proxier = proxierOn(kernel, { nowMs: () => clock.nowMs() });
     told = [];
     const record = (level: string) => (fields: object, message: string) => {
       told.push([level, message, fields]);
     };
     const log: PassLog = { info: record('info'), debug: record('debug'), warn: record('warn') };
-    clock = new SteppedClock();
     metrics = new PassMetrics();
     queue = new ServiceQueue({ clock, random: () => 0, settings: DEFAULT_QUEUE_SETTINGS });
     intake = new ChangeIntake(proxier.record, queue, DEFAULT_QUEUE_SETTINGS.thresholds, new QueueMetrics());
@@ -67,7 +67,6 @@ describe('sync/pass-loop', () => {
       'ip6tables-filter': 1,
       'add-virtual-server': 1,
       'add-real-server': 1,
-      'create-interface': 1,
       'bind-address': 1,
       toolMs: { ipset: 0, iptables: 0, ip6tables: 0, ipvs: 0, address: 0 },
     });
@@ -173,14 +172,23 @@ describe('sync/pass-loop', () => {
     expect(told[0]?.[2]).to.not.include.any.keys('add-virtual-server', 'iptables-nat');
   });
 
-  it('looks again in ten seconds while real servers drain, and is done after the last', async () => {
+  it('looks after a real server that drains less and less often, and does nothing but look, until its last connection has ended', async () => {
     await run('start');
     kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 1);
     intake.slice(endpoints, undefined);
-    expect(await run('endpoints')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
-    expect(await run('retry')).to.deep.equal({ kind: 'retry', afterMs: 10_000 });
+    const waits: number[] = [];
+    let outcome = await run('endpoints');
+    kernel.calls.splice(0);
+    while (outcome.kind === 'retry' && waits.length < 6) {
+      waits.push(outcome.afterMs);
+      await clock.advance(outcome.afterMs);
+      outcome = await run('retry');
+    }
+    expect(waits).to.deep.equal([1_000, 2_000, 4_000, 8_000, 15_000, 30_000]);
+    expect(kernel.calls.filter(({ input }) => input !== undefined)).to.deep.equal([]);
     kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 0);
-    expect(await run('retry')).to.deep.equal({ kind: 'done' });
+    await clock.advance(60_000);
+    await run('retry');
     expect(kernel.ipvs.save()).to.equal('-A -t 172.20.1.1:80 -s rr\n');
   });
 
@@ -283,8 +291,7 @@ describe('sync/pass-loop', () => {
       takeTold();
       kernel.ipvs.restore('-d -t 172.20.1.9:80 -r 10.180.0.9:8080\n');
       kernel.ipvs.refuse('10.180.0.9:8080');
-      intake.service(odd, { ...odd, affinitySeconds: 60 });
-      await runUntil(clock.nowMs() + 200);
+      await run('periodic');
       expect(takeTold()).to.include(leftOut);
     });
 

@@ -62,8 +62,8 @@ export class PassLoop {
     }
     this.#failures = report.errors.length > 0 ? this.#failures + 1 : 0;
     if (this.#failures > 0) return { kind: 'retry', afterMs: retryDelayMs(this.#failures) };
-    const isDraining = report.families.some(({ draining }) => draining > 0);
-    const afterMs = Math.min(isDraining ? DRAIN_POLL_MS : Number.POSITIVE_INFINITY, this.#untilFullMs());
+    const looks = report.families.map(({ lookAfterMs }) => lookAfterMs ?? Number.POSITIVE_INFINITY);
+    const afterMs = Math.min(...looks, this.#untilFullMs());
     return Number.isFinite(afterMs) ? { kind: 'retry', afterMs } : { kind: 'done' };
   }
 
@@ -99,7 +99,7 @@ export class PassLoop {
   /** A pass that did not get as far as the families says nothing about their problems. */
   #tellRemarks(report: PassReport): void {
     if (report.families.length === 0) return;
-    const problems = report.families.flatMap(({ state }) => state.desired?.problems ?? []).map(describeProblem);
+    const problems = report.families.flatMap(({ state }) => state.desired.problems).map(describeProblem);
     const remarks = [...problems, ...foreignThings(report)];
     for (const remark of remarks) if (!this.#saidRemarks.has(remark)) this.#options.log.warn({}, remark);
     this.#saidRemarks = new Set(remarks);
@@ -141,9 +141,6 @@ function outcomeOf(service: string, { errors, refusals }: PassReport): WorkOutco
 
 /** These may have changed more than the events tell. */
 const FULL_PASS_REASONS: ReadonlySet<string> = new Set(['start', 'periodic', 'node', 'addresses']);
-
-/** How often a real server without new connections is looked at, to remove it after its last one. */
-const DRAIN_POLL_MS = 10_000;
 
 /** 1, 2, 4, … 30 s after the n-th failure in a row. */
 function retryDelayMs(failures: number): number {

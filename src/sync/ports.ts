@@ -1,4 +1,6 @@
+import type { Touched } from '../desired/touched.ts';
 import type { FlowTargets } from '../kernel/conntrack/state.ts';
+import type { VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import type { Result } from '../model/result.ts';
@@ -31,16 +33,20 @@ export interface ClearedFlows {
   readonly runs: readonly ScriptRun[];
 }
 
-/** What a pass needs of the kernel. */
+/** What a pass needs of the kernel. What concerns one family may be asked for while the other is worked on. */
 export interface KernelPort {
-  /** Reads everything anew. */
-  refresh(): Promise<Result<InterfaceAddresses, SyncError>>;
-  /** What is known of a family; virtual servers and their connections are read anew each time. */
-  read(family: Family): Promise<Result<ObservedState, SyncError>>;
-  /** Runs the scripts one after the other; the first that fails ends it, and what is known is forgotten. */
-  run(scripts: readonly Script[]): Promise<Result<readonly ScriptRun[], SyncError>>;
-  /** Tells that a family has become this by the scripts that ran. */
-  settle(after: ObservedState): void;
+  /** Reads everything anew, of all families unless given. A family whose rules cannot be read does not keep the other from being known. */
+  refresh(families?: readonly Family[]): Promise<Result<InterfaceAddresses, SyncError>>;
+  /** What is known of a family; live. An error when it could not be read, and after a failure until it is read again. */
+  known(family: Family): Result<ObservedState, SyncError>;
+  /** Makes the interface for the addresses of both families. */
+  createInterface(): Promise<Result<void, SyncError>>;
+  /** Reads how many connections the real servers of these virtual servers have now, as part of what is known. */
+  countConnections(family: Family, servers: Iterable<VirtualServerKey>): Promise<Result<void, SyncError>>;
+  /** Runs the scripts of a family one after the other; the first that fails ends it, and what is known of the families is forgotten. */
+  run(families: readonly Family[], scripts: readonly Script[]): Promise<Result<readonly ScriptRun[], SyncError>>;
+  /** Tells that the named part of a family has become as in `after`, by the scripts that ran. */
+  settle(after: ObservedState, scope: Touched | 'everything'): void;
   /** Ends the UDP flows of a family that somebody else answers than may; each call ends so many at most. */
   clearStaleFlows(family: Family, targets: FlowTargets): Promise<Result<ClearedFlows, SyncError>>;
 }

@@ -13,6 +13,7 @@ const EVERY_READ = ['ipvsadm', 'ipset', 'ip', 'iptables-save', 'ip6tables-save']
 describe('sync/proxier', () => {
   let kernel: MemoryKernel;
   let proxier: Proxier;
+  let nowMs = 0;
   const cart = service({ addresses: ['172.20.1.1', 'fd00:20::1'] });
   const endpoints = slice({ endpoints: [sliceEndpoint('10.180.0.1'), sliceEndpoint('10.180.0.2')] });
   const oneEndpoint = slice({ endpoints: [sliceEndpoint('10.180.0.2')] });
@@ -27,7 +28,8 @@ describe('sync/proxier', () => {
 
   beforeEach(() => {
     kernel = memoryKernel({ eth0: ['192.168.0.10/24', 'fd00:168::10/64'] });
-    proxier = proxierOn(kernel);
+    nowMs = 0;
+    proxier = proxierOn(kernel, { nowMs: () => nowMs });
     proxier.record.service(undefined, cart);
     proxier.record.slice(undefined, endpoints);
     proxier.record.slice(undefined, endpoints6);
@@ -47,15 +49,12 @@ describe('sync/proxier', () => {
     expect(report.families.map(({ changedServices }) => changedServices)).to.deep.equal([1, 1]);
     const { reads, writes } = takeCalls(kernel);
     expect(reads).to.have.members(EVERY_READ);
-    expect(writes).to.deep.equal([
+    const forBoth = ['ipset', 'ipset', 'ipvsadm', 'ipvsadm', 'ip', 'ip'];
+    expect(writes[0]).to.equal('ip');
+    expect(writes.slice(1)).to.have.members([...forBoth, 'iptables-restore', 'ip6tables-restore']);
+    expect(writes.filter((tool) => tool.endsWith('restore') || tool === 'ipset').slice(0, 2)).to.deep.equal([
       'ipset',
-      'iptables-restore',
-      'ipvsadm',
-      'ip',
       'ipset',
-      'ip6tables-restore',
-      'ipvsadm',
-      'ip',
     ]);
   });
 
@@ -87,7 +86,7 @@ describe('sync/proxier', () => {
     proxier.record.slice(endpoints, oneEndpoint);
     const report = await normal();
     expect(kernel.calls.map(({ tool, input }) => [tool, input])).to.deep.equal([
-      ['ipvsadm', '-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n'],
+      ['ipvsadm', '-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0\n'],
     ]);
     expect(report.families.map(({ runs, changedServices }) => [runs, changedServices])).to.deep.equal([
       [[{ tool: 'ipvs', lines: 1, tookMs: 0 }], 1],
@@ -215,13 +214,17 @@ describe('sync/proxier', () => {
   it('goes on where another process of the same kind left off, writing nothing that is there', async () => {
     await normal();
     takeCalls(kernel);
-    const successor = proxierOn(kernel);
+    const successor = proxierOn(kernel, { nowMs: () => nowMs });
     successor.record.service(undefined, cart);
     successor.record.slice(undefined, oneEndpoint);
     successor.record.slice(undefined, endpoints6);
     const report = await normal(successor);
     expect(report.errors).to.deep.equal([]);
-    expect(takeCalls(kernel).writes).to.deep.equal(['ipvsadm']);
+    expect(kernel.calls.filter(({ input }) => input).map(({ input }) => input)).to.deep.equal([
+      '-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0\n',
+    ]);
+    nowMs += 1000;
+    await normal(successor);
     expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1:')));
   });
 
@@ -252,16 +255,75 @@ describe('sync/proxier', () => {
       kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 2);
       proxier.record.slice(endpoints, oneEndpoint);
       const started = await normal();
-      expect(started.families.map(({ draining }) => draining)).to.deep.equal([1, 0]);
+      expect(started.families.map(({ draining, lookAfterMs }) => [draining, lookAfterMs])).to.deep.equal([
+        [1, 1000],
+        [0, undefined],
+      ]);
       expect(ipvsLines()).to.include('-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0');
+      nowMs += 1000;
       expect((await normal()).families.map(({ draining, runs }) => [draining, runs])).to.deep.equal([
         [1, []],
         [0, []],
       ]);
       kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 0);
-      const ended = await normal();
-      expect(ended.families.map(({ draining }) => draining)).to.deep.equal([0, 0]);
+      expect((await normal()).families.map(({ draining }) => draining)).to.deep.equal([1, 0]);
+      nowMs += 2000;
+      expect((await normal()).families.map(({ draining }) => draining)).to.deep.equal([0, 0]);
       expect(ipvsLines()).to.deep.equal(programmed.filter((line) => !line.includes('10.180.0.1:')));
+    });
+
+    it('R39: lets go of what is left after its time, and of nothing before', async () => {
+      const limited = proxierOn(kernel, {
+        nowMs: () => nowMs,
+        draining: { limitMs: 60_000, ofDeletedServices: false },
+      });
+      limited.record.service(undefined, cart);
+      limited.record.slice(undefined, endpoints);
+      await normal(limited);
+      kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 2);
+      limited.record.slice(endpoints, oneEndpoint);
+      const startMs = nowMs;
+      let report = await normal(limited);
+      for (let pass = 0; pass < 20 && report.families[0]?.lookAfterMs !== undefined; pass += 1) {
+        expect(ipvsLines().join('\n')).to.include('10.180.0.1:8080 -m -w 0');
+        nowMs += report.families[0].lookAfterMs;
+        report = await normal(limited);
+      }
+      expect(nowMs - startMs).to.equal(60_000);
+      expect(ipvsLines().join('\n')).to.not.include('10.180.0.1:');
+    });
+
+    it('lets the connections of a deleted Service end where that is asked for, also over a restart', async () => {
+      const given = { nowMs: () => nowMs, draining: { limitMs: 0, ofDeletedServices: true } };
+      const patient = proxierOn(kernel, given);
+      patient.record.service(undefined, cart);
+      patient.record.slice(undefined, endpoints);
+      await normal(patient);
+      kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 2);
+      patient.record.service(cart, undefined);
+      await normal(patient);
+      const lingers = () => {
+        expect(ipvsLines().filter((line) => line.includes('172.20.1.1'))).to.include.members([
+          '-A -t 172.20.1.1:80 -s rr',
+          '-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0',
+        ]);
+        expect(kernel.addresses.addresses('kube-ipvs0')).to.include('172.20.1.1');
+      };
+      lingers();
+      nowMs += 1000;
+      await normal(patient);
+      lingers();
+      const successor = proxierOn(kernel, given);
+      await normal(successor);
+      nowMs += 1000;
+      await normal(successor);
+      lingers();
+      kernel.ipvs.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 0);
+      nowMs += 10_000;
+      await normal(successor);
+      expect(ipvsLines()).to.deep.equal([]);
+      expect(kernel.addresses.addresses('kube-ipvs0')).to.deep.equal([]);
+      expect(kernel.ipsets.save()).to.not.include('172.20.1.1');
     });
 
     it('gives a real server its weight back when it is wanted again', async () => {
@@ -405,7 +467,7 @@ describe('sync/proxier', () => {
       const next = await normal();
       expect([next.kind, next.errors]).to.deep.equal(['full', []]);
       expect(ipvsLines()).to.include.members(['-A -t 192.168.1.10:30080 -s rr']);
-      expect(ipvsLines().join('\n')).to.not.include('10.180.0.1:');
+      expect(ipvsLines()).to.include('-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0');
     });
 
     it('programs IPv4 when the rules of IPv6 cannot be read', async () => {

@@ -1,13 +1,17 @@
+import { DesiredState } from '../desired/desired-state.ts';
 import type { ProxySettings } from '../desired/settings.ts';
+import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
+import type { Result } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import type { Refused } from '../plan/refused.ts';
 import { ClusterRecord } from './cluster-record.ts';
+import { Drains } from './drains.ts';
 import type { KernelPort, SyncError } from './ports.ts';
-import { type FamilyOutcome, type FamilyState, type Refusal, syncFamily } from './sync-family.ts';
+import { type FamilyOutcome, type FamilyParts, type PassInputs, type Refusal, syncFamily } from './sync-family.ts';
 
-/** `full` reads the kernel anew and compares everything; `normal` trusts what is known of it. */
+/** `full` reads the kernel anew and compares everything; `normal` trusts what is known of it, and looks at what has changed alone. */
 export type PassKind = 'full' | 'normal';
 
 /** What a pass did, for logs and metrics. */
@@ -30,18 +34,30 @@ export interface ProxierOptions {
   readonly families: readonly Family[];
   readonly nodeName: string;
   readonly settings: ProxySettings;
+  /** {@link DEFAULT_DRAINING} unless given. */
+  readonly draining?: DrainingSettings;
   readonly kernel: KernelPort;
   readonly nowMs: () => number;
 }
 
+/** What becomes of connections to real servers that are not wanted any more. */
+export interface DrainingSettings {
+  /** Milliseconds after which those that are left are let go; 0 for never. */
+  readonly limitMs: number;
+  /** Connections to a deleted Service may end by themselves too; else they are cut at once. */
+  readonly ofDeletedServices: boolean;
+}
+
+export const DEFAULT_DRAINING: DrainingSettings = { limitMs: 15 * 60 * 1000, ofDeletedServices: false };
+
 /**
  * The node's services: events go into `record` at any time, passes turn what they left into kernel state. It never starts a pass by itself.
- * Both families are programmed one after the other, and one that fails does not stop the other.
+ * Both families are programmed side by side, and one that fails does not stop the other.
  */
 export class Proxier {
   readonly record: ClusterRecord;
   readonly #options: ProxierOptions;
-  #families: readonly FamilyState[];
+  readonly #families: readonly FamilyParts[];
   #interfaces: InterfaceAddresses = new Map();
   #fullPassDue = true;
   /** What the kernel did not take when it was tried last. */
@@ -53,8 +69,8 @@ export class Proxier {
     this.#families = this.record.trackers.map((tracker, index) => ({
       family: options.families[index] ?? 'IPv4',
       tracker,
-      desired: undefined,
-      flowsClearedFor: undefined,
+      wanted: new DesiredState(options.families[index] ?? 'IPv4', options.settings),
+      drains: new Drains((options.draining ?? DEFAULT_DRAINING).limitMs),
     }));
   }
 
@@ -79,7 +95,7 @@ export class Proxier {
     reasons: readonly string[],
     isTried: (service: ServiceName) => boolean = () => true,
   ): Promise<PassReport> {
-    const { kernel, nowMs } = this.#options;
+    const { nowMs } = this.#options;
     const startedMs = nowMs();
     const kind = this.kindOf(asked);
     const report = (outcomes: readonly TimedOutcome[], errors: readonly SyncError[]): PassReport => ({
@@ -92,26 +108,43 @@ export class Proxier {
     });
     if (kind === 'full') {
       this.#fullPassDue = true;
-      const refreshed = await kernel.refresh();
-      if (!refreshed.ok) return report([], [refreshed.error]);
-      this.#interfaces = refreshed.value;
+      const read = await this.#read();
+      if (!read.ok) return report([], [read.error]);
+      this.#interfaces = read.value;
     }
-    const outcomes = await this.#syncFamilies(isTried);
+    const outcomes = await this.#syncFamilies(kind, isTried);
     const errors = outcomes.flatMap(({ error }) => error ?? []);
     this.#fullPassDue = errors.length > 0;
     return report(outcomes, errors);
   }
 
-  async #syncFamilies(isTried: (service: ServiceName) => boolean): Promise<readonly TimedOutcome[]> {
-    const { kernel, settings, nowMs } = this.#options;
-    const before = { things: this.#refused, isTried };
-    const outcomes: TimedOutcome[] = [];
-    for (const state of this.#families) {
-      const startedMs = nowMs();
-      const outcome = await syncFamily(state, this.record.nodeView(this.#interfaces), settings, kernel, before);
-      outcomes.push({ ...outcome, tookMs: nowMs() - startedMs });
-    }
-    this.#families = outcomes.map(({ state }) => state);
+  /** Reads the kernel; the interface that both families share is made before either needs it. */
+  async #read(): Promise<Result<InterfaceAddresses, SyncError>> {
+    const { kernel } = this.#options;
+    const interfaces = await kernel.refresh();
+    if (!interfaces.ok || interfaces.value.has(DUMMY_INTERFACE)) return interfaces;
+    const created = await kernel.createInterface();
+    return created.ok ? interfaces : created;
+  }
+
+  async #syncFamilies(kind: PassKind, isTried: (service: ServiceName) => boolean): Promise<readonly TimedOutcome[]> {
+    const { kernel, settings, draining = DEFAULT_DRAINING, nowMs } = this.#options;
+    const inputs: PassInputs = {
+      node: this.record.nodeView(this.#interfaces),
+      settings,
+      kernel,
+      everything: kind === 'full',
+      refusedBefore: { things: this.#refused, isTried },
+      drainsDeleted: draining.ofDeletedServices,
+      nowMs,
+    };
+    const outcomes = await Promise.all(
+      this.#families.map(async (parts) => {
+        const startedMs = nowMs();
+        const outcome = await syncFamily(parts, inputs);
+        return { ...outcome, tookMs: nowMs() - startedMs };
+      }),
+    );
     this.#refused = outcomes.flatMap(({ refused }) => refused);
     return outcomes;
   }

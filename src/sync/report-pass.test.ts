@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { Tracker } from '../tracking/tracker.ts';
+import { desiredFor } from '../../test/builders/desired.ts';
 import type { PassReport, TimedOutcome } from './proxier.ts';
 import { changedAnything, foreignThings, passFields } from './report-pass.ts';
 
 describe('sync/report-pass', () => {
   const outcome = (family: 'IPv4' | 'IPv6', given: Partial<TimedOutcome>): TimedOutcome => ({
-    state: { family, tracker: new Tracker(family, 'node-a'), desired: undefined, flowsClearedFor: undefined },
+    state: { family, desired: desiredFor([]) },
+    lookAfterMs: undefined,
     error: undefined,
     refusals: [],
     refused: [],

@@ -5,6 +5,13 @@ import { same } from '../model/same.ts';
 import type { Family } from '../net/family.ts';
 import { type EndpointsMap, mergeSlices } from './merge-slices.ts';
 
+/** The endpoints of every service port, and what became of them since they were taken last. */
+export interface TakenEndpoints {
+  readonly endpoints: EndpointsMap;
+  readonly changed: ReadonlySet<ServiceName>;
+  readonly changedPorts: ReadonlySet<ServicePortKey>;
+}
+
 interface SlicesOfService {
   readonly applied: Map<string, EndpointSlice>;
   /** `undefined` stands for a removal. */
@@ -26,6 +33,7 @@ export class EndpointChanges {
   readonly #nodeName: string;
   readonly #services = new Map<ServiceName, SlicesOfService>();
   readonly #endpoints = new Map<ServicePortKey, readonly Endpoint[]>();
+  readonly #touched = new Set<ServiceName>();
   #pending = 0;
 
   constructor(family: Family, nodeName: string) {
@@ -55,20 +63,22 @@ export class EndpointChanges {
     return slices.latest;
   }
 
-  /** Applies what is pending; gives the names of the Services that changed. The map is live: a later call changes it. */
-  take(): { readonly endpoints: EndpointsMap; readonly changed: ReadonlySet<ServiceName> } {
-    const changed = new Set<ServiceName>();
+  /** Applies what is pending. The map of endpoints is live: a later call changes it. */
+  take(): TakenEndpoints {
+    const changed = new Set(this.#touched);
+    const changedPorts = new Set<ServicePortKey>();
+    this.#touched.clear();
     this.#pending = 0;
-    for (const [name, slices] of this.#services) {
-      if (slices.pending.size === 0) continue;
-      changed.add(name);
+    for (const name of changed) {
+      const slices = this.#services.get(name);
+      if (!slices) continue;
       applyPending(slices);
       const latest = slices.latest ?? mergeSlices(slices.applied.values(), this.#nodeName);
-      slices.merged = this.#replace(slices.merged, latest);
+      slices.merged = this.#replace(slices.merged, latest, changedPorts);
       slices.latest = undefined;
       if (slices.applied.size === 0) this.#services.delete(name);
     }
-    return { endpoints: this.#endpoints, changed };
+    return { endpoints: this.#endpoints, changed, changedPorts };
   }
 
   #put(slice: EndpointSlice, content: EndpointSlice | undefined): boolean {
@@ -78,21 +88,25 @@ export class EndpointChanges {
     if (same(known, content)) return false;
     slices.pending.set(slice.name, content);
     this.#pending += 1;
+    this.#touched.add(slice.service);
     slices.latest = undefined;
     this.#services.set(slice.service, slices);
     return true;
   }
 
   /** Lists that did not change keep their identity, so that nothing is computed anew for them. Gives them as they are kept. */
-  #replace(before: EndpointsMap, after: EndpointsMap): EndpointsMap {
+  #replace(before: EndpointsMap, after: EndpointsMap, changedPorts: Set<ServicePortKey>): EndpointsMap {
     for (const key of before.keys()) {
-      if (!after.has(key)) this.#endpoints.delete(key);
+      if (!after.has(key) && this.#endpoints.delete(key)) changedPorts.add(key);
     }
     const kept = new Map<ServicePortKey, readonly Endpoint[]>();
     for (const [key, endpoints] of after) {
       const known = this.#endpoints.get(key);
       const list = known && same(known, endpoints) ? known : endpoints;
-      if (list !== known) this.#endpoints.set(key, list);
+      if (list !== known) {
+        this.#endpoints.set(key, list);
+        changedPorts.add(key);
+      }
       kept.set(key, list);
     }
     return kept;

@@ -5,6 +5,13 @@ import type { ServicePort } from '../model/service-port.ts';
 import type { Family } from '../net/family.ts';
 import { type ServicePortMap, servicePorts } from './service-ports.ts';
 
+/** Every service port, and what became of them since they were taken last. */
+export interface TakenPorts {
+  readonly ports: ReadonlyMap<ServicePortKey, ServicePort>;
+  readonly changed: ReadonlySet<ServiceName>;
+  readonly changedPorts: ReadonlySet<ServicePortKey>;
+}
+
 interface PendingChange {
   readonly previous: ServicePortMap | undefined;
   readonly current: ServicePortMap | undefined;
@@ -52,18 +59,21 @@ export class ServiceChanges {
     return this.#pending.size > 0;
   }
 
-  /** Applies what is pending; gives the names of the Services that changed. The map is live: a later call changes it. */
-  take(): { readonly ports: ReadonlyMap<ServicePortKey, ServicePort>; readonly changed: ReadonlySet<ServiceName> } {
+  /** Applies what is pending. The map of ports is live: a later call changes it. */
+  take(): TakenPorts {
     const changed = new Set(this.#pending.keys());
+    const changedPorts = new Set<ServicePortKey>();
     for (const { previous, current } of this.#pending.values()) {
       for (const key of previous?.keys() ?? []) {
-        if (!current?.has(key)) this.#ports.delete(key);
+        if (!current?.has(key) && this.#ports.delete(key)) changedPorts.add(key);
       }
       for (const [key, port] of current ?? []) {
-        if (!same(this.#ports.get(key), port)) this.#ports.set(key, port);
+        if (same(this.#ports.get(key), port)) continue;
+        this.#ports.set(key, port);
+        changedPorts.add(key);
       }
     }
     this.#pending.clear();
-    return { ports: this.#ports, changed };
+    return { ports: this.#ports, changed, changedPorts };
   }
 }

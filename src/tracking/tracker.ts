@@ -8,12 +8,14 @@ import { EndpointChanges } from './endpoint-changes.ts';
 import type { EndpointsMap } from './merge-slices.ts';
 import { ServiceChanges } from './service-changes.ts';
 
-/** What a pass works on: every service port and its endpoints in one family, and which Services changed since the last one. */
+/** What a pass works on: every service port and its endpoints in one family, and what of them changed since the last one. */
 export interface Tracked {
   readonly family: Family;
   readonly ports: ReadonlyMap<ServicePortKey, ServicePort>;
   readonly endpoints: EndpointsMap;
   readonly changed: ReadonlySet<ServiceName>;
+  /** Service ports that came, went, or have other facts or endpoints; some may be without a Service. */
+  readonly changedPorts: ReadonlySet<ServicePortKey>;
 }
 
 /** Services and EndpointSlices of one family between the events that change them and the passes that use them. */
@@ -67,7 +69,7 @@ export class Tracker {
     return this.#endpoints.latest(service);
   }
 
-  /** Applies every pending change. The maps are live: a later call changes them. */
+  /** Applies every pending change, at a cost that follows what changed. The maps are live: a later call changes them. */
   takePendingChanges(): Tracked {
     const services = this.#services.take();
     const endpoints = this.#endpoints.take();
@@ -75,7 +77,8 @@ export class Tracker {
       family: this.#family,
       ports: services.ports,
       endpoints: endpoints.endpoints,
-      changed: new Set([...services.changed, ...endpoints.changed]),
+      changed: services.changed.union(endpoints.changed),
+      changedPorts: services.changedPorts.union(endpoints.changedPorts),
     };
   }
 }

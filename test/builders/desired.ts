@@ -1,6 +1,9 @@
 import fc from 'fast-check';
-import { computeDesired, type Desired } from '../../src/desired/compute-desired.ts';
+import { computeDesired } from '../../src/desired/compute-desired.ts';
+import type { Desired } from '../../src/desired/desired.ts';
+import { DesiredState } from '../../src/desired/desired-state.ts';
 import type { Endpoint } from '../../src/model/endpoint.ts';
+import type { ServicePortKey } from '../../src/model/names.ts';
 import type { ServicePort } from '../../src/model/service-port.ts';
 import { PROTOCOLS } from '../../src/net/protocol.ts';
 import { cidr, ip, port } from './net.ts';
@@ -15,9 +18,39 @@ export function desiredFor(
     family: 'IPv4' as const,
     ports: new Map(ports.map(([each]) => [each.key, each])),
     endpoints: new Map(ports.map(([each, endpoints]) => [each.key, endpoints])),
-    changed: new Set<never>(),
   };
-  return computeDesired(tracked, nodeView({ addresses: [ip('192.168.0.10')] }), settings(given), undefined);
+  return computeDesired(tracked, nodeView({ addresses: [ip('192.168.0.10')] }), settings(given));
+}
+
+export type PortsWithEndpoints = readonly (readonly [ServicePort, readonly Endpoint[]])[];
+
+/** A wanted state of IPv4 that goes from some service ports to others, as passes lead it. */
+export class DesiredSteps {
+  readonly state: DesiredState;
+  #before: PortsWithEndpoints = [];
+
+  constructor(given: Parameters<typeof settings>[0] = {}) {
+    this.state = new DesiredState('IPv4', settings(given));
+  }
+
+  /** What is wanted for these; those that are the same objects as before count as unchanged. */
+  to(ports: PortsWithEndpoints, view = nodeView({ addresses: [ip('192.168.0.10')] })): Desired {
+    const find = (list: PortsWithEndpoints, key: ServicePortKey) => list.find(([each]) => each.key === key);
+    const keys = [...this.#before, ...ports].map(([{ key }]) => key);
+    const changed = keys.filter((key) => {
+      const [old, now] = [find(this.#before, key), find(ports, key)];
+      return old?.[0] !== now?.[0] || old?.[1] !== now?.[1];
+    });
+    this.#before = ports;
+    const tracked = {
+      family: 'IPv4' as const,
+      ports: new Map(ports.map(([each]) => [each.key, each])),
+      endpoints: new Map(ports.map(([each, endpoints]) => [each.key, endpoints])),
+      changed: new Set<never>(),
+      changedPorts: new Set(changed),
+    };
+    return this.state.update(tracked, view);
+  }
 }
 
 /** Any few Services of every sort, no two with the same frontend. */
@@ -43,4 +76,13 @@ function anyServicePort(index: number): fc.Arbitrary<readonly [ServicePort, read
     .subarray([1, 2, 3])
     .map((list) => list.map((last) => endpoint({ address: ip(`10.180.${index}.${last}`), local: last === 1 })));
   return fc.tuple(facts, endpoints).map(([given, list]) => [servicePort({ ...given, name: `shop/${index}` }), list]);
+}
+
+/** Everything that a pass does with it, without the order of maps and sets, which means nothing. */
+export function sortedText({ kernel, healthChecks, problems }: Desired): string {
+  const plain = (_: string, value: unknown): unknown => {
+    if (value instanceof Set) return [...value].sort();
+    return value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
+  };
+  return JSON.stringify({ ...kernel, healthChecks, problems }, plain, 1);
 }

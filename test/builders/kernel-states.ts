@@ -25,9 +25,9 @@ import type { IpAddress } from '../../src/net/ip-address.ts';
 import { PROTOCOLS, type Protocol } from '../../src/net/protocol.ts';
 import { anyAddress, anyCidr, anyPort, ip, port } from './net.ts';
 
-/** `10.180.0.1:8080`, weight 1, masqueraded, without connections. */
+/** `10.180.0.1:8080`, weight 1, masqueraded, as it is wanted: nobody has counted its connections. */
 export function real(address = '10.180.0.1', given: Partial<RealServer> = {}): RealServer {
-  return { address: ip(address), port: port(8080), forwarding: 'masquerade', weight: 1, connections: 0, ...given };
+  return { address: ip(address), port: port(8080), forwarding: 'masquerade', weight: 1, ...given };
 }
 
 /** TCP `172.20.1.1:80` with the real servers given. */

@@ -43,7 +43,7 @@ describe('test/chaos', function () {
   /** What the cluster asks for is in the kernel, by the first pass after the last news of it; one watch is open for each kind. */
   async function converged(from = api): Promise<void> {
     const wanted = wantedKernel(from);
-    await node.until(() => kernelText(node.kernel) === wanted);
+    await node.until(() => withoutDrains(kernelText(node.kernel)) === wanted);
     expect(node.passesSinceNews, 'passes since the last news').to.be.at.most(1);
     await allWatch(from);
     expect(from.connections(), 'connections').to.be.at.most(2 * KINDS.length);
@@ -203,7 +203,7 @@ describe('test/chaos', function () {
     expect([kernelText(node.kernel), node.takeWrites()]).to.deep.equal([before, []]);
     const returned = await calm(() => api.speak());
     const wanted = wantedKernel(api);
-    await node.until(() => kernelText(node.kernel) === wanted);
+    await node.until(() => withoutDrains(kernelText(node.kernel)) === wanted);
     await returned();
   });
 
@@ -262,7 +262,7 @@ describe('test/chaos', function () {
       expect([kernelText(node.kernel), node.takeWrites()]).to.deep.equal([before, []]);
       const returned = await calm(() => api.startAccepting());
       const wanted = wantedKernel(api);
-      await node.until(() => kernelText(node.kernel) === wanted);
+      await node.until(() => withoutDrains(kernelText(node.kernel)) === wanted);
       await returned(otherNodes === 'ignored' ? 10 : 12);
     });
   }
@@ -301,3 +301,8 @@ describe('test/chaos', function () {
     expect(api.connections()).to.equal(0);
   });
 });
+
+/** Real servers that take no new connections go a little later. */
+function withoutDrains(text: string): string {
+  return text.replace(/^-a .* -w 0\n/gm, '');
+}

@@ -99,6 +99,8 @@ export const OWN_ROWS: readonly FieldRow[] = [
   row('sloppySCTP', undefined, [true], 'x'),
   row('apiServers', [], [['https://192.0.2.1:6443']], ['192.0.2.1']),
   row('otherNodes', 'watched', ['ignored'], 'other'),
+  row('draining.limit', '15m0s', ['0', '0s'], '-1s'),
+  row('draining.deletedServices', 'cut', ['finish'], 'keep'),
   row('queue.thresholds.criticalBelowReadyRatio', 0.3, [0], 1.1),
   row('queue.thresholds.highBelowReadyRatio', 0.7, [1], -0.1),
   row('queue.thresholds.criticalAboveMagnitude', 0.5, [1], 2),

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { ListWatchCounter } from '../../src/kube/list-watch-counts.ts';
 import type { ObjectJson } from '../kernel/cluster-objects.ts';
 import { balancedCart, cart, HERE, otherService } from '../reports/cart.ts';
-import { page } from '../reports/pages.ts';
+import { page, readPage } from '../reports/pages.ts';
 import { lint, parseExposition, seriesOf } from './exposition.ts';
 import { ObservedNode, START_MS } from './observed-node.ts';
 
@@ -62,6 +63,9 @@ describe('test/http/metrics', () => {
     node.statistics = STATISTICS;
     await node.apply(triggered(cart({}, [HERE]), START_MS + 1_000));
     for (const path of ['/healthz', '/livez']) await node.ask('health', path);
+    const counter = new ListWatchCounter(() => node.clock.nowMs());
+    counter.listed(0);
+    node.observers.attachWatch({ counts: () => new Map([['services', counter.read()]]) });
     node.observers.apiRequest({ method: 'GET', host: '192.0.2.1:6443', status: 200, durationMs: 3 });
     await node.ask('metrics', '/metrics');
   }
@@ -114,6 +118,39 @@ describe('test/http/metrics', () => {
     };
     const known = /^(process|nodejs)_|^ipvs_proxier_real_server_/;
     expect([...(await scrape()).keys()].filter((name) => !known.test(name) && !isNamed(name))).to.deep.equal([]);
+  });
+
+  it('has every metric that the documentation names', async () => {
+    await liveALittle();
+    const names = [...(await scrape()).keys()];
+    const missing = tableNames(readPage('reference/metrics.md')).flatMap(([first = '', ...more]) => [
+      ...(isThere(names, first) ? [] : [first]),
+      ...more.filter((name) => !isThere(names, name.startsWith('_') ? `${stem(first)}…${name}` : name)),
+    ]);
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('tells of each resource how it is followed', async () => {
+    const counter = new ListWatchCounter(() => node.clock.nowMs());
+    node.observers.attachWatch({ counts: () => new Map([['other nodes', counter.read()]]) });
+    const last = 'ipvs_proxier_watch_last_heard_timestamp_seconds';
+    expect((await scrape('?ipvs=off')).has(last)).to.equal(false);
+    counter.listed(2);
+    counter.watched();
+    counter.took('bookmarks');
+    counter.relists('expired');
+    counter.failed({ kind: 'unreachable', url: '', message: '' });
+    await node.advance(4_000);
+    const families = await scrape('?ipvs=off');
+    expect(lint(families)).to.deep.equal([]);
+    const resource = 'other nodes';
+    const value = (name: string, labels = {}) =>
+      seriesOf(families, `ipvs_proxier_watch_${name}`, { resource, ...labels });
+    const counts = ['lists', 'starts', 'restarts', 'events', 'bookmarks', 'missed_deletions'];
+    expect(counts.map((name) => value(`${name}_total`))).to.deep.equal([1, 1, 0, 0, 1, 2]);
+    expect(value('relists_total', { reason: 'expired' })).to.equal(1);
+    expect(value('failures_total', { kind: 'unreachable' })).to.equal(1);
+    expect(value('last_heard_timestamp_seconds')).to.equal(START_MS / 1000);
   });
 
   it('has no metric of other modes', async () => {
@@ -277,6 +314,28 @@ describe('test/http/metrics', () => {
     );
   }
 });
+
+/** Names in the first column of tables of metrics, a list a row. */
+function tableNames(text: string): readonly (readonly string[])[] {
+  const tables = text.split(/^## (?:Metrics of kube-proxy|Our own metrics)$/m).slice(1);
+  const rows = tables
+    .flatMap((part) => part.split(/^## /m)[0]?.split('\n') ?? [])
+    .map((line) => line.split('|')[1] ?? '');
+  return rows
+    .map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+    .filter(({ length }) => length > 0);
+}
+
+/** `…` and `*` stand for anything; our own stand without what they begin with. */
+function isThere(names: readonly string[], name: string): boolean {
+  const pattern = new RegExp(`^(ipvs_proxier_)?${name.replace(/…_|[…*]/g, '.*')}$`);
+  return names.some((known) => pattern.test(known));
+}
+
+/** What another name in the row begins with too. */
+function stem(first: string): string {
+  return first.split('_')[0] ?? '';
+}
 
 const STATISTICS = `IP Virtual Server version 1.2.1 (size=4096)
 Prot LocalAddress:Port               Conns   InPkts  OutPkts  InBytes OutBytes

@@ -43,6 +43,8 @@ export interface ObservedNodeOptions {
   readonly links?: Links;
   /** Ports of the two servers on 127.0.0.1; 0, the default, lets the system choose. */
   readonly ports?: { readonly health?: number; readonly metrics?: number };
+  /** Takes the place of some calls to the kernel. */
+  readonly replace?: (host: Host) => Host;
 }
 
 /** What a test asks for: text, status, headers. */
@@ -71,7 +73,8 @@ export class ObservedNode {
   #known: ClusterObjects = decodeObjects([]);
   #synced: Promise<void> = Promise.resolve();
 
-  constructor({ configuration = '', flags = {}, links = LINKS, ports = {} }: ObservedNodeOptions = {}) {
+  constructor(options: ObservedNodeOptions = {}) {
+    const { configuration = '', flags = {}, links = LINKS, ports = {}, replace = (host) => host } = options;
     const { clock } = this;
     const config: ProxyConfig = {
       ...fromFile(configuration),
@@ -83,7 +86,7 @@ export class ObservedNode {
     const log = pino({ level: 'trace' }, { write: (line: string) => this.told.push(JSON.parse(line).msg) });
     this.kernel = memoryKernel(links);
     const observers = new Observers({ config, families: FAMILIES, version: '1.2.3', nowMs, wallMs });
-    const host = countedHost(this.#faultyHost(), nowMs, (call) => observers.called(call));
+    const host = countedHost(replace(this.#faultyHost()), nowMs, (call) => observers.called(call));
     const kernel = measuredKernel(new Kernel(host, FAMILIES, nowMs), nowMs, observers.kubeProxy.flowsCleared);
     const settings = proxySettings(config, true);
     const proxier = new Proxier({ families: FAMILIES, nodeName: 'node-a', settings, kernel, nowMs });

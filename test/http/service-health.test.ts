@@ -163,7 +163,7 @@ describe('test/http/service-health', () => {
 
   it('leaves open ports alone while passes fail', async () => {
     await start(balanced());
-    node.failing.add('file');
+    node.failing.add('ipset');
     await node.apply([]);
     await node.advance(30_000);
     expect(await statusAt(`http://127.0.0.1:${port}/`)).to.equal(503);

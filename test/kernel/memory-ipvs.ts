@@ -56,9 +56,11 @@ export class MemoryIpvs {
       .join('');
   }
 
-  /** As `ipvsadm -Ln` prints it. */
-  list(): string {
-    return HEADER + [...this.#servers].map(([key, server]) => listServer(key, server, String)).join('');
+  /** As `ipvsadm -Ln` prints it, or with `-t ADDRESS:PORT`; `undefined` for a server that is not there. */
+  list(only?: string): string | undefined {
+    if (only !== undefined && !this.#servers.has(only)) return undefined;
+    const shown = [...this.#servers].filter(([key]) => only === undefined || key === only);
+    return HEADER + shown.map(([key, server]) => listServer(key, server, String)).join('');
   }
 
   /**

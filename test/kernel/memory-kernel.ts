@@ -69,12 +69,14 @@ function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer
   const printed = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
   const ran = (result: ToolAnswer) => ({ stdout: '', ...result });
   const { ipvs, ipsets, addresses, conntrack, tables } = kernel;
+  const listed = ipvs.list(args[0] === '-Ln' && args.length > 1 ? args.slice(1).join(' ') : undefined);
+  if (tool === 'ipvsadm' && args[0] === '-Ln') {
+    return listed === undefined ? { stdout: '', stderr: 'No such service\n', exitCode: 255 } : printed(listed);
+  }
   if (tool === 'conntrack' && args[0] === '-D') return conntrack.delete(args.slice(1));
   switch ([tool, ...args].join(' ')) {
     case 'ipvsadm -R':
       return ran(ipvs.restore(input));
-    case 'ipvsadm -Ln':
-      return printed(ipvs.list());
     case 'ipvsadm -Sn':
       return printed(ipvs.save());
     case 'ipset -exist restore':

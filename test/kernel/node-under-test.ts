@@ -8,7 +8,7 @@ import { settings as defaultSettings } from '../builders/objects.ts';
 import { parseSets } from '../lab/kernel-state.ts';
 import type { ObjectJson } from './cluster-objects.ts';
 import { type Links, type MemoryKernel, memoryKernel } from './memory-kernel.ts';
-import { recordChanges } from './run-case.ts';
+import { endDrains, recordChanges } from './run-case.ts';
 
 /** Addresses of node-a where a test names none. */
 export const LINKS: Links = {
@@ -19,6 +19,7 @@ export const LINKS: Links = {
 /** `node-a` on a kernel in memory. It learns of a cluster as the daemon does: objects are decoded, changes recorded, passes made. */
 export class NodeUnderTest {
   readonly kernel: MemoryKernel;
+  readonly #clock = { ms: 0 };
   #settings: ProxySettings;
   #proxier: Proxier;
   #known: ClusterObjects = decodeObjects([]);
@@ -50,9 +51,11 @@ export class NodeUnderTest {
     this.#known = after;
   }
 
+  /** Also ends what drains without connections, as the daemon does a second later. */
   async pass(kind: PassKind = 'normal'): Promise<PassReport> {
     const report = await this.#proxier.pass(kind, ['test']);
     expect(report.errors, `errors of the ${kind} pass`).to.deep.equal([]);
+    await endDrains(this.#proxier, report, this.#clock);
     return report;
   }
 
@@ -98,8 +101,8 @@ export class NodeUnderTest {
       families: FAMILIES,
       nodeName: 'node-a',
       settings: this.#settings,
-      kernel: new Kernel(this.kernel, FAMILIES, () => 0),
-      nowMs: () => 0,
+      kernel: new Kernel(this.kernel, FAMILIES, () => this.#clock.ms),
+      nowMs: () => this.#clock.ms,
     });
   }
 }

@@ -36,7 +36,8 @@ export interface CaseKernel {
  * Throws an assertion at the first difference.
  */
 export async function runCase(content: Case, kernel: CaseKernel, behaviour: CaseBehaviour): Promise<void> {
-  const proxier = caseProxier(content, kernel.host, behaviour);
+  const clock = { ms: 0 };
+  const proxier = caseProxier(content, kernel.host, behaviour, () => clock.ms);
   const cluster = new Map<string, unknown>();
   let before = decodeObjects([]);
   let graceful: readonly string[] = [];
@@ -49,6 +50,7 @@ export async function runCase(content: Case, kernel: CaseKernel, behaviour: Case
     before = after;
     const report = await proxier.pass('normal', [label]);
     expect(report.errors, `${label}: errors`).to.deep.equal([]);
+    await endDrains(proxier, report, clock);
     const wanted = (behaviour === 'documented' && step.documented) || step.expect;
     graceful = [...graceful, ...(wanted.gracefullyRemoved ?? [])];
     compare(wanted, await kernel.dump(), healthChecksOf(report), graceful, label);
@@ -62,7 +64,16 @@ export async function runCase(content: Case, kernel: CaseKernel, behaviour: Case
   }
 }
 
-function caseProxier(content: Case, host: Host, behaviour: CaseBehaviour): Proxier {
+/** What drains without connections goes when it is looked at. */
+export async function endDrains(proxier: Proxier, report: PassReport, clock: { ms: number }): Promise<void> {
+  const waits = report.families.flatMap(({ lookAfterMs }) => lookAfterMs ?? []);
+  if (waits.length === 0) return;
+  clock.ms += Math.max(...waits);
+  const { errors } = await proxier.pass('normal', ['drains']);
+  expect(errors, 'errors of the pass that ends drains').to.deep.equal([]);
+}
+
+function caseProxier(content: Case, host: Host, behaviour: CaseBehaviour, nowMs: () => number): Proxier {
   const file = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
@@ -90,8 +101,8 @@ function caseProxier(content: Case, host: Host, behaviour: CaseBehaviour): Proxi
     families: FAMILIES,
     nodeName: name,
     settings: proxySettings(config.value, true),
-    kernel: new Kernel(host, FAMILIES, () => 0),
-    nowMs: () => 0,
+    kernel: new Kernel(host, FAMILIES, nowMs),
+    nowMs,
   });
   if (node) proxier.record.node(node);
   return proxier;
@@ -116,7 +127,7 @@ export function recordChanges<T extends { readonly name: string }>(
 }
 
 export function healthChecksOf(report: PassReport): readonly HealthCheck[] {
-  return report.families.flatMap(({ state }) => state.desired?.healthChecks ?? []);
+  return report.families.flatMap(({ state }) => state.desired.healthChecks);
 }
 
 function compare(

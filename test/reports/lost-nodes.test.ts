@@ -23,12 +23,15 @@ describe('test/reports/lost-nodes', () => {
     expect(node.takeScripts()).to.deep.equal([`ipvsadm: -d ${SERVER} -r ${LOST}\n`]);
   });
 
-  it('R39: an endpoint without connections goes at once, and packets of forgotten ones are refused', async () => {
+  it('R39: an endpoint without connections takes no new ones at once and goes when nobody was in time, and packets of forgotten ones are refused', async () => {
     const node = new NodeUnderTest();
     await node.apply(cart({}, [HERE, ELSEWHERE]));
     node.takeScripts();
     await node.apply(cart({}, [HERE]));
-    expect(node.takeScripts()).to.deep.equal([`ipvsadm: -d ${SERVER} -r ${LOST}\n`]);
+    expect(node.takeScripts()).to.deep.equal([
+      `ipvsadm: -e ${SERVER} -r ${LOST} -m -w 0\n`,
+      `ipvsadm: -d ${SERVER} -r ${LOST}\n`,
+    ]);
     expect((await sysctlsAfterStart('', {}))['net/ipv4/vs/expire_nodest_conn']).to.equal('1');
   });
 

@@ -1,4 +1,4 @@
-import type { Desired } from '../../src/desired/compute-desired.ts';
+import type { Desired } from '../../src/desired/desired.ts';
 import type { Family } from '../../src/net/family.ts';
 import { renderFullState } from '../../src/plan/scripts.ts';
 import { ip } from '../builders/net.ts';

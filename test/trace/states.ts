@@ -1,5 +1,5 @@
 import { Kernel } from '../../src/apply/kernel.ts';
-import type { Desired } from '../../src/desired/compute-desired.ts';
+import type { Desired } from '../../src/desired/desired.ts';
 import type { ProxySettings } from '../../src/desired/settings.ts';
 import { type ClusterObjects, decodeObjects } from '../../src/kube/cluster-objects.ts';
 import type { Family } from '../../src/net/family.ts';
@@ -59,7 +59,9 @@ function desiredState(
 
 /** What a kernel in memory holds of a family. */
 export async function readState(kernel: MemoryKernel, family: Family): Promise<TracedState> {
-  const read = await new Kernel(kernel, [family], () => 0).read(family);
+  const reader = new Kernel(kernel, [family], () => 0);
+  await reader.refresh();
+  const read = reader.known(family);
   if (!read.ok) throw new Error(`the kernel in memory cannot be read: ${read.error.message}`);
   return read.value;
 }

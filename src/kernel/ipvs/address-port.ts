@@ -18,8 +18,12 @@ export function parseHexAddressPort(text: string): AddressPort | undefined {
   const match = /^(?:([0-9A-F]{8})|\[([0-9a-f:.]+)\]):([0-9A-F]{4})$/.exec(text);
   if (!match) return undefined;
   const [, ipv4, ipv6 = '', portText = ''] = match;
-  const bytes = ipv4?.match(/../g)?.map((byte) => Number.parseInt(byte, 16));
-  return join(bytes ? formatAddress(bytes) : parseIpAddress(ipv6), Number.parseInt(portText, 16));
+  const address = ipv4 === undefined ? parseIpAddress(ipv6) : formatIpv4(Number.parseInt(ipv4, 16));
+  return join(address, Number.parseInt(portText, 16));
+}
+
+function formatIpv4(bits: number): IpAddress {
+  return formatAddress([bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255]);
 }
 
 function join(address: IpAddress | undefined, portNumber: number): AddressPort | undefined {

@@ -1,10 +1,19 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { applyIpvsSteps, withoutConnections } from '../../../test/builders/ipvs-steps.ts';
 import { anyIpvs, ipvs, real, server } from '../../../test/builders/kernel-states.ts';
 import { ip } from '../../../test/builders/net.ts';
 import { MemoryIpvs } from '../../../test/kernel/memory-ipvs.ts';
 import { FAMILIES } from '../../net/family.ts';
-import { applyIpvsSteps, diffIpvs, type IpvsDiff, type IpvsStep, type MayDelete } from './diff.ts';
+import {
+  applyIpvsDiff,
+  type Draining,
+  diffIpvs,
+  type IpvsDiff,
+  type IpvsStep,
+  type MayDelete,
+  PATIENT,
+} from './diff.ts';
 import { parseIpvsSave } from './parse-save.ts';
 import { renderIpvsState, renderIpvsSteps } from './render.ts';
 import type { IpvsState, VirtualServer } from './state.ts';
@@ -16,14 +25,19 @@ describe('kernel/ipvs/diff', () => {
         fc.property(fc.array(anyIpvs(family), { minLength: 2, maxLength: 5 }), (states) => {
           const kernel = new MemoryIpvs();
           let known: IpvsState = new Map();
+          const step = (wanted: IpvsState) => {
+            const diff = diffIpvs(known, wanted, () => 'yes');
+            expect(kernel.restore(renderIpvsSteps(allSteps(diff)))).to.deep.equal({ stderr: '', exitCode: 0 });
+            known = applyIpvsDiff(known, diff);
+            expect(sortedLines(kernel.save())).to.equal(renderIpvsState(known));
+          };
           for (const wanted of states) {
-            const steps = allSteps(diffIpvs(known, wanted, () => 'yes'));
-            known = applyIpvsSteps(known, steps);
-            expect(kernel.restore(renderIpvsSteps(steps))).to.deep.equal({ stderr: '', exitCode: 0 });
-            expect(sortedLines(kernel.save())).to.equal(renderIpvsState(wanted));
+            step(wanted);
+            known = withoutConnections(known);
+            step(wanted);
             expect(renderIpvsState(known)).to.equal(renderIpvsState(wanted));
             const again = diffIpvs(parseIpvsSave(kernel.save()) ?? new Map(), wanted, () => 'yes');
-            expect(again).to.deep.equal({ additions: [], removals: [], kept: [] });
+            expect([allSteps(again), again.kept]).to.deep.equal([[], []]);
           }
         }),
       ));
@@ -51,31 +65,47 @@ describe('kernel/ipvs/diff', () => {
         const answers = { '172.20.1.1': 'foreign', '172.20.1.2': 'excluded', '192.168.0.10': 'yes' } as const;
         const mayDelete: MayDelete = ({ address }) => answers[address as string as keyof typeof answers];
         const diff = diffIpvs(present, wanted, mayDelete);
-        const after = applyIpvsSteps(present, allSteps(diff));
+        const after = applyIpvsDiff(present, diff);
+        expect(renderIpvsState(after)).to.equal(renderIpvsState(applyIpvsSteps(present, allSteps(diff))));
         const unwanted = [...present].filter(([key]) => !wanted.has(key)).map(([, each]) => each);
         const stay = unwanted.filter((each) => mayDelete(each) !== 'yes');
-        expect(diff.kept).to.deep.equal(stay.map((each) => ({ why: mayDelete(each), server: each })));
-        expect(renderIpvsState(after)).to.equal(renderIpvsState(ipvs(...wanted.values(), ...stay)));
+        expect(diff.kept.filter(({ why }) => why !== 'draining')).to.deep.equal(
+          stay.map((each) => ({ why: mayDelete(each), server: each })),
+        );
         expect(allSteps(diffIpvs(after, wanted, mayDelete))).to.deep.equal([]);
+        const seen = withoutConnections(after);
+        const drained = applyIpvsDiff(seen, diffIpvs(seen, wanted, mayDelete));
+        expect(renderIpvsState(drained)).to.equal(renderIpvsState(ipvs(...wanted.values(), ...stay)));
       }),
     ));
 
   describe('a real server that is not wanted any more', () => {
     const wanted = ipvs(server([real('10.180.0.2')]));
 
-    it('is deleted when it has no connections', () => {
-      const diff = diffIpvs(ipvs(server([real('10.180.0.1'), real('10.180.0.2')])), wanted, never);
-      expect(renderIpvsSteps(diff.additions)).to.equal('');
-      expect(renderIpvsSteps(diff.removals)).to.equal('-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n');
-      expect(diff.kept).to.deep.equal([]);
+    for (const connections of [undefined, 0, 3]) {
+      it(`gets weight 0 first and stays as draining, though ${connections ?? 'nobody knows how many'} connections were counted`, () => {
+        const { connections: _, ...plain } = real('10.180.0.1');
+        const old = connections === undefined ? plain : { ...plain, connections };
+        const diff = diffIpvs(ipvs(server([old, real('10.180.0.2')])), wanted, never);
+        expect(renderIpvsSteps(diff.additions)).to.equal('-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0\n');
+        expect(diff.removals).to.deep.equal([]);
+        const draining = { ...plain, weight: 0 };
+        expect(diff.kept).to.deep.equal([{ why: 'draining', server: [...wanted.values()][0], real: draining }]);
+      });
+    }
+
+    it('is not deleted before its connections were counted with weight 0', () => {
+      const { connections: _, ...unseen } = real('10.180.0.1', { weight: 0 });
+      expect(allSteps(diffIpvs(ipvs(server([unseen, real('10.180.0.2')])), wanted, never))).to.deep.equal([]);
     });
 
-    it('gets weight 0 and stays as draining while it has some', () => {
-      const busy = real('10.180.0.1', { connections: 3 });
-      const diff = diffIpvs(ipvs(server([busy, real('10.180.0.2')])), wanted, never);
-      expect(renderIpvsSteps(diff.additions)).to.equal('-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0\n');
-      expect(diff.removals).to.deep.equal([]);
-      expect(diff.kept).to.deep.equal([{ why: 'draining', server: [...wanted.values()][0], real: busy }]);
+    it('goes with its connections when it has had its time', () => {
+      const asked: string[] = [];
+      const impatient: Draining = { ...PATIENT, isOver: (of, each) => asked.push(`${of} ${each}`) > 0 };
+      const busy = real('10.180.0.1', { connections: 3, weight: 0 });
+      const diff = diffIpvs(ipvs(server([busy, real('10.180.0.2')])), wanted, never, impatient);
+      expect(renderIpvsSteps(allSteps(diff))).to.equal('-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n');
+      expect(asked).to.deep.equal(['TCP 172.20.1.1:80 10.180.0.1:8080']);
     });
 
     it('is left alone while it drains', () => {
@@ -119,6 +149,45 @@ describe('kernel/ipvs/diff', () => {
     });
   });
 
+  describe('a virtual server that is not wanted any more, when its connections may end', () => {
+    const lasting: Draining = { ...PATIENT, ofDeletedServers: true };
+    const end = (present: IpvsState, draining = lasting) => diffIpvs(present, new Map(), () => 'yes', draining);
+
+    it('lingers with weight 0 until nobody is connected any more, and then goes as a whole', () => {
+      const present = ipvs(server([real('10.180.0.1', { connections: 3 }), real('10.180.0.2')]));
+      const first = end(present);
+      expect(renderIpvsSteps(allSteps(first))).to.equal(
+        '-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0\n-e -t 172.20.1.1:80 -r 10.180.0.2:8080 -m -w 0\n',
+      );
+      expect(first.kept.map(({ why }) => why).sort()).to.deep.equal(['draining', 'draining', 'lingering']);
+      const half = applyIpvsDiff(present, first);
+      const oneLeft = new Map(
+        [...withoutConnections(half)].map(([key, each]) => {
+          const reals = [...each.realServers.values()].map((real) =>
+            real.address === '10.180.0.1' ? { ...real, connections: 1 } : real,
+          );
+          return [key, server(reals)] as const;
+        }),
+      );
+      const second = end(oneLeft);
+      expect(renderIpvsSteps(allSteps(second))).to.equal('-d -t 172.20.1.1:80 -r 10.180.0.2:8080\n');
+      const last = end(withoutConnections(applyIpvsDiff(oneLeft, second)));
+      expect(renderIpvsSteps(allSteps(last))).to.equal('-D -t 172.20.1.1:80\n');
+      expect(last.kept).to.deep.equal([]);
+    });
+
+    it('goes when all have had their time', () => {
+      const busy = ipvs(server([real('10.180.0.1', { connections: 3, weight: 0 })]));
+      const diff = end(busy, { ...lasting, isOver: () => true });
+      expect(renderIpvsSteps(allSteps(diff))).to.equal('-D -t 172.20.1.1:80\n');
+    });
+
+    it('goes at once without real servers, and where no end of a connection is known', () => {
+      const servers = ipvs(server([]), server([real('10.180.0.1', { connections: 3 })], { protocol: 'UDP' }));
+      expect(renderIpvsSteps(allSteps(end(servers)))).to.equal('-D -t 172.20.1.1:80\n-D -u 172.20.1.1:80\n');
+    });
+  });
+
   const edits: readonly (readonly [string, Partial<VirtualServer>, Partial<VirtualServer>, string])[] = [
     ['another scheduler', { scheduler: 'wlc' }, {}, '-E -t 172.20.1.1:80 -s rr\n'],
     ['affinity that is new', {}, { persistenceSeconds: 10800 }, '-E -t 172.20.1.1:80 -s rr -p 10800\n'],
@@ -142,10 +211,10 @@ describe('kernel/ipvs/diff', () => {
     it(`edits a virtual server in place and keeps its real servers: ${name}`, () => {
       const reals = [real('10.180.0.1', { connections: 2 })];
       const present = ipvs(server(reals, before));
-      const diff = diffIpvs(present, ipvs(server([real('10.180.0.1')], after)), never);
+      const wanted = ipvs(server([real('10.180.0.1')], after));
+      const diff = diffIpvs(present, wanted, never);
       expect(renderIpvsSteps(allSteps(diff))).to.equal(script);
-      const [reached] = applyIpvsSteps(present, allSteps(diff)).values();
-      expect([...(reached?.realServers.values() ?? [])]).to.deep.equal(reals);
+      expect(renderIpvsState(applyIpvsDiff(present, diff))).to.equal(renderIpvsState(wanted));
     });
   }
 
@@ -164,15 +233,9 @@ describe('kernel/ipvs/diff', () => {
     );
   });
 
-  it('keeps what is known of connections over its own steps', () => {
-    const present = ipvs(server([real('10.180.0.1', { connections: 4 })]));
-    const after = applyIpvsSteps(present, allSteps(diffIpvs(present, ipvs(server()), never)));
-    expect(after).to.deep.equal(ipvs(server([real('10.180.0.1', { connections: 4, weight: 0 })])));
-  });
-
   it('gives the same state back, not a copy, when there is nothing to apply', () => {
     const state = ipvs(server([real()], { address: ip('172.20.1.2') }));
-    expect(applyIpvsSteps(state, [])).to.equal(state);
+    expect(applyIpvsDiff(state, { after: new Map() })).to.equal(state);
   });
 });
 

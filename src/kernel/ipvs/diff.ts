@@ -1,5 +1,4 @@
 import type { IpvsState, RealServer, RealServerKey, VirtualServer, VirtualServerKey } from './state.ts';
-import { realServerKey, virtualServerKey } from './state.ts';
 
 /** One change of the IPVS tables; each is one line of `ipvsadm -R`. */
 export type IpvsStep =
@@ -12,7 +11,7 @@ export type IpvsStep =
 
 /** Why something that is not wanted stays. */
 export type KeptServer =
-  | { readonly why: 'foreign' | 'excluded'; readonly server: VirtualServer }
+  | { readonly why: 'foreign' | 'excluded' | 'lingering'; readonly server: VirtualServer }
   | { readonly why: 'draining'; readonly server: VirtualServer; readonly real: RealServer };
 
 export interface IpvsDiff {
@@ -21,53 +20,66 @@ export interface IpvsDiff {
   /** What takes away, to be done once nothing leads there any more. */
   readonly removals: readonly IpvsStep[];
   readonly kept: readonly KeptServer[];
+  /** What differing virtual servers are once all steps have run; `undefined` where they are gone. */
+  readonly after: ReadonlyMap<VirtualServerKey, VirtualServer | undefined>;
 }
 
 /** Says whether a virtual server that is not wanted may be deleted, or why it may not. */
 export type MayDelete = (server: VirtualServer) => 'yes' | 'foreign' | 'excluded';
 
+/** How real servers that are not wanted any more come to their end. */
+export interface Draining {
+  /** True when they have had their time: they go with whatever connections they have. */
+  readonly isOver: (server: VirtualServerKey, real: RealServerKey) => boolean;
+  /** Virtual servers that are not wanted any more linger until their connections have ended; else they go at once. */
+  readonly ofDeletedServers: boolean;
+}
+
+/** Every real server may take its time, and virtual servers go at once. */
+export const PATIENT: Draining = { isOver: () => false, ofDeletedServers: false };
+
+interface Parts {
+  readonly additions: IpvsStep[];
+  readonly removals: IpvsStep[];
+  readonly kept: KeptServer[];
+  readonly after: Map<VirtualServerKey, VirtualServer | undefined>;
+}
+
 /**
- * What leads from `observed` to `desired`. A real server that is not wanted any more is deleted when it has no connections
- * (UDP and SCTP: at once), else set to weight 0 and kept as draining; one that is wanted again gets its weight back by an edit.
+ * What leads from `observed` to `desired`. A real server that is not wanted any more is set to weight 0 first, and deleted once somebody
+ * has seen after that that it has no connections: one that came in between is never cut. UDP and SCTP know no end of a connection, theirs
+ * are deleted at once. One that is wanted again gets its weight back by an edit.
  */
-export function diffIpvs(observed: IpvsState, desired: IpvsState, mayDelete: MayDelete): IpvsDiff {
-  const additions: IpvsStep[] = [];
-  const removals: IpvsStep[] = [];
-  const kept: KeptServer[] = [];
+export function diffIpvs(
+  observed: IpvsState,
+  desired: IpvsState,
+  mayDelete: MayDelete,
+  draining: Draining = PATIENT,
+): IpvsDiff {
+  const parts: Parts = { additions: [], removals: [], kept: [], after: new Map() };
   for (const [key, server] of desired) {
     const present = observed.get(key);
-    if (!present) additions.push(...additionOf(server));
-    else if (present !== server) diffServer(present, server, { additions, removals, kept });
+    if (!present) {
+      parts.additions.push(...additionOf(server));
+      parts.after.set(key, server);
+    } else if (present !== server) diffServer(key, present, server, draining, parts);
   }
   for (const [key, server] of observed) {
     if (desired.has(key)) continue;
     const answer = mayDelete(server);
-    if (answer === 'yes') removals.push({ kind: 'delete-virtual-server', server });
-    else kept.push({ why: answer, server });
+    if (answer === 'yes') endServer(key, server, draining, parts);
+    else parts.kept.push({ why: answer, server });
   }
-  return { additions, removals, kept };
+  return parts;
 }
 
-/** The state after the steps, provided the kernel accepts them all. */
-export function applyIpvsSteps(state: IpvsState, steps: readonly IpvsStep[]): IpvsState {
-  if (steps.length === 0) return state;
+/** The state after the steps of a diff, provided the kernel accepts them all. */
+export function applyIpvsDiff(state: IpvsState, { after }: Pick<IpvsDiff, 'after'>): IpvsState {
+  if (after.size === 0) return state;
   const servers = new Map<VirtualServerKey, VirtualServer>(state);
-  for (const step of steps) {
-    const key = virtualServerKey(step.server);
-    const present = servers.get(key);
-    switch (step.kind) {
-      case 'add-virtual-server':
-        servers.set(key, { ...step.server, realServers: new Map() });
-        break;
-      case 'edit-virtual-server':
-        servers.set(key, { ...step.server, realServers: present?.realServers ?? new Map() });
-        break;
-      case 'delete-virtual-server':
-        servers.delete(key);
-        break;
-      default:
-        if (present) servers.set(key, { ...present, realServers: changeReal(present.realServers, step) });
-    }
+  for (const [key, server] of after) {
+    if (server) servers.set(key, server);
+    else servers.delete(key);
   }
   return servers;
 }
@@ -81,27 +93,68 @@ function additionOf(server: VirtualServer): IpvsStep[] {
 }
 
 function diffServer(
+  key: VirtualServerKey,
   present: VirtualServer,
   server: VirtualServer,
-  out: { additions: IpvsStep[]; removals: IpvsStep[]; kept: KeptServer[] },
+  draining: Draining,
+  parts: Parts,
 ): void {
-  if (!sameProperties(present, server)) out.additions.push({ kind: 'edit-virtual-server', server });
-  for (const [key, real] of server.realServers) {
-    const old = present.realServers.get(key);
-    if (!old) out.additions.push({ kind: 'add-real-server', server, real });
+  if (!sameProperties(present, server)) parts.additions.push({ kind: 'edit-virtual-server', server });
+  for (const [realKey, real] of server.realServers) {
+    const old = present.realServers.get(realKey);
+    if (!old) parts.additions.push({ kind: 'add-real-server', server, real });
     else if (old.weight !== real.weight || old.forwarding !== real.forwarding) {
-      out.additions.push({ kind: 'edit-real-server', server, real });
+      parts.additions.push({ kind: 'edit-real-server', server, real });
     }
   }
-  for (const [key, old] of present.realServers) {
-    if (server.realServers.has(key)) continue;
-    if (server.protocol !== 'TCP' || old.connections === 0) {
-      out.removals.push({ kind: 'delete-real-server', server, real: old });
-      continue;
-    }
-    out.kept.push({ why: 'draining', server, real: old });
-    if (old.weight !== 0) out.additions.push({ kind: 'edit-real-server', server, real: { ...old, weight: 0 } });
+  const unwanted = [...present.realServers].filter(([realKey]) => !server.realServers.has(realKey));
+  const left = endReals(key, server, unwanted, draining, parts);
+  const realServers = left.length === 0 ? server.realServers : new Map([...server.realServers, ...left]);
+  parts.after.set(key, left.length === 0 ? server : { ...server, realServers });
+}
+
+/** A virtual server that is not wanted any more lingers as long as one of its real servers drains. */
+function endServer(key: VirtualServerKey, server: VirtualServer, draining: Draining, parts: Parts): void {
+  const mayLinger = draining.ofDeletedServers && server.protocol === 'TCP';
+  const busy = mayLinger && [...server.realServers].some(([realKey, real]) => isDraining(key, realKey, real, draining));
+  if (!busy) {
+    parts.removals.push({ kind: 'delete-virtual-server', server });
+    parts.after.set(key, undefined);
+    return;
   }
+  const left = endReals(key, server, [...server.realServers], draining, parts);
+  parts.kept.push({ why: 'lingering', server });
+  parts.after.set(key, { ...server, realServers: new Map(left) });
+}
+
+/** Lets real servers drain or deletes them; gives those that are left. */
+function endReals(
+  key: VirtualServerKey,
+  server: VirtualServer,
+  unwanted: readonly (readonly [RealServerKey, RealServer])[],
+  draining: Draining,
+  { additions, removals, kept }: Parts,
+): readonly (readonly [RealServerKey, RealServer])[] {
+  return unwanted.flatMap(([realKey, old]) => {
+    if (server.protocol !== 'TCP' || !isDraining(key, realKey, old, draining)) {
+      removals.push({ kind: 'delete-real-server', server, real: old });
+      return [];
+    }
+    const real = old.weight === 0 ? old : withoutWeight(old);
+    if (real !== old) additions.push({ kind: 'edit-real-server', server, real });
+    kept.push({ why: 'draining', server, real });
+    return [[realKey, real] as const];
+  });
+}
+
+/** Also true of one that has yet to begin with it. */
+function isDraining(key: VirtualServerKey, realKey: RealServerKey, real: RealServer, { isOver }: Draining): boolean {
+  return !(real.weight === 0 && real.connections === 0) && !isOver(key, realKey);
+}
+
+/** What was counted before says nothing of what came until the weight was 0. */
+function withoutWeight({ connections: _, ...real }: RealServer): RealServer {
+  return { ...real, weight: 0 };
 }
 
 /** Flags that a reading does not tell count as equal. */
@@ -112,15 +165,4 @@ function sameProperties(present: VirtualServer, wanted: VirtualServer): boolean 
     present.persistenceSeconds === wanted.persistenceSeconds &&
     (present.schedulerFlags === undefined || flags(present) === flags(wanted))
   );
-}
-
-function changeReal(
-  reals: ReadonlyMap<RealServerKey, RealServer>,
-  step: Extract<IpvsStep, { real: RealServer }>,
-): ReadonlyMap<RealServerKey, RealServer> {
-  const changed = new Map(reals);
-  const key = realServerKey(step.real);
-  if (step.kind === 'delete-real-server') changed.delete(key);
-  else changed.set(key, { ...step.real, connections: reals.get(key)?.connections ?? 0 });
-  return changed;
 }

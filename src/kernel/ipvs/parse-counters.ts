@@ -20,7 +20,7 @@ export function* parseIpvsCounters(text: string): Generator<CounterRow | undefin
   let frontend: VirtualServerKey | undefined;
   for (const words of rows(text)) {
     const [first, target] = words;
-    const values = words.slice(2).map(Number);
+    const values = numbersAfter(words, 2);
     if (target === undefined || values.length !== COUNTERS || !values.every(Number.isSafeInteger)) yield undefined;
     else if (first === '->') {
       if (frontend !== undefined) yield { frontend, backend: target as RealServerKey, values };
@@ -38,25 +38,48 @@ export function* parseIpvsCounters(text: string): Generator<CounterRow | undefin
  */
 export function* parseConnections(text: string): Generator<CounterRow> {
   let frontend: VirtualServerKey | undefined;
-  for (const [first, target = '', , , ...values] of rows(text)) {
+  for (const words of rows(text)) {
+    const [first, target = ''] = words;
     const end = parseHexAddressPort(target);
     const protocol = parseProtocol(first);
     if (first !== '->') frontend = end && protocol && virtualServerKey({ protocol, ...end });
-    else if (frontend && end) yield { frontend, backend: realServerKey(end), values: values.slice(0, 2).map(Number) };
+    else if (frontend && end) yield { frontend, backend: realServerKey(end), values: numbersAfter(words, 4) };
   }
+}
+
+function numbersAfter(words: readonly string[], from: number): readonly number[] {
+  const numbers: number[] = [];
+  for (let at = from; at < words.length; at += 1) numbers.push(Number(words[at]));
+  return numbers;
 }
 
 const COUNTERS = 5;
 const HEADER_LINES = 3;
 
-/** Words of each line after the header. The text is long, so it is not split as a whole. */
+/** Words of each line after the header. The text is long: it is split neither as a whole nor by patterns, which would cost a multiple. */
 function* rows(text: string): Generator<readonly string[]> {
   let line = 0;
   for (let start = 0; start < text.length; line++) {
     const found = text.indexOf('\n', start);
     const end = found < 0 ? text.length : found;
-    const words = line < HEADER_LINES ? [] : text.slice(start, end).trim().split(/\s+/);
+    const words = line < HEADER_LINES ? [] : wordsOf(text, start, end);
     if (words.length > 1) yield words;
     start = end + 1;
   }
 }
+
+function wordsOf(text: string, start: number, end: number): readonly string[] {
+  const words: string[] = [];
+  let wordStart = -1;
+  for (let at = start; at <= end; at++) {
+    const isBlank = at === end || text.charCodeAt(at) <= BLANK;
+    if (isBlank && wordStart >= 0) {
+      words.push(text.slice(wordStart, at));
+      wordStart = -1;
+    } else if (!isBlank && wordStart < 0) wordStart = at;
+  }
+  return words;
+}
+
+/** What is at most this is a space, a tab or a line's end. */
+const BLANK = 32;

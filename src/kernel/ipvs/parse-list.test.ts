@@ -23,7 +23,7 @@ describe('kernel/ipvs/parse-list', () => {
         fc.property(anyIpvs(family), (state) => {
           const kernel = new MemoryIpvs();
           kernel.restore(renderIpvsState(state));
-          const read = parseIpvsList(kernel.list(), 'list');
+          const read = parseIpvsList(kernel.list() ?? '', 'list');
           expect(read && renderIpvsState(read)).to.equal(renderIpvsState(state));
         }),
       ));
@@ -51,8 +51,8 @@ describe('kernel/ipvs/parse-list', () => {
   const reals = [
     real('10.180.0.1', { connections: 5 }),
     real('10.180.0.2', { weight: 0, connections: 2, forwarding: 'route' }),
-    real('10.180.0.3', { forwarding: 'tunnel' }),
-    real('192.168.0.10', { forwarding: 'local' }),
+    real('10.180.0.3', { connections: 0, forwarding: 'tunnel' }),
+    real('192.168.0.10', { connections: 0, forwarding: 'local' }),
   ];
   const expected = (form: ListForm) => {
     const flags = (given: readonly string[]) => ({ schedulerFlags: form === 'list' ? given : undefined });

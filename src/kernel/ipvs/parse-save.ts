@@ -12,7 +12,7 @@ import {
 } from './state.ts';
 
 /**
- * Reads what `ipvsadm -Sn` prints, or `renderIpvsState`; connections are not in it and read as 0. Services by firewall mark are
+ * Reads what `ipvsadm -Sn` prints, or `renderIpvsState`; connections are not in it. Services by firewall mark are
  * left out. A line of any other form gives `undefined`.
  */
 export function parseIpvsSave(text: string): IpvsState | undefined {
@@ -72,7 +72,7 @@ function readReal(options: Options): RealServer | undefined {
   const method = [...options.keys()].map((name) => METHODS[name]).find((forwarding) => forwarding !== undefined);
   const weight = Number(options.get('-w') ?? Number.NaN);
   if (!backend || !method || !Number.isInteger(weight)) return undefined;
-  return { ...backend, forwarding: method, weight, connections: 0 };
+  return { ...backend, forwarding: method, weight };
 }
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { '-t': 'TCP', '-u': 'UDP', '--sctp-service': 'SCTP' };

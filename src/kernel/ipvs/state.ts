@@ -19,8 +19,8 @@ export interface RealServer {
   readonly forwarding: Forwarding;
   /** 0 takes no new connections. */
   readonly weight: number;
-  /** Active and inactive connections together when it was read; 0 in a desired state. */
-  readonly connections: number;
+  /** Active and inactive connections together when it was read; absent in a wanted state, and when nobody has looked since it was written. */
+  readonly connections?: number;
 }
 
 /** Address, port and protocol that clients dial, with the servers that answer. Marks (`-f`) are not virtual servers of ours. */

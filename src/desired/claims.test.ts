@@ -4,7 +4,7 @@ import { cidr, ip, port } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
 import type { ServicePort } from '../model/service-port.ts';
 
-describe('desired/own-frontends', () => {
+describe('desired/claims', () => {
   const vip = ip('203.0.113.1');
   const served = (ports: readonly ServicePort[], frontend: string) => {
     const endpoints = ports.map((_, index) => [endpoint({ address: ip(`10.180.1.${index + 1}`) })]);

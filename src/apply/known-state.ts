@@ -1,0 +1,65 @@
+import type { IpSet, SetEntry } from '../kernel/ipset/state.ts';
+import type { ReadTables } from '../kernel/iptables/state.ts';
+import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import type { ObservedState } from '../kernel/state.ts';
+import type { Result } from '../model/result.ts';
+import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
+import type { ReadError } from './read-kernel.ts';
+
+/** What one family holds, or why that could not be read. */
+export type Known = Result<KnownState, ReadError>;
+
+/** What one family holds as far as it concerns us; it is changed in place, so that a change costs what it changes. */
+export interface KnownState extends ObservedState {
+  readonly family: Family;
+  readonly ipvs: Map<VirtualServerKey, VirtualServer>;
+  readonly sets: Map<string, IpSet>;
+  readonly dummy: { exists: boolean; readonly addresses: Set<IpAddress> };
+  tables: ReadTables;
+}
+
+/** A copy that may be changed; what is in it is shared until it is. */
+export function ownedBy({ family, ipvs, sets, dummy, tables }: ObservedState): KnownState {
+  return {
+    family,
+    ipvs: new Map(ipvs),
+    sets: new Map(sets),
+    dummy: { exists: dummy.exists, addresses: new Set(dummy.addresses) },
+    tables,
+  };
+}
+
+/** Makes the named part of what is known the same as in `after`, which need not have more than that part. */
+export function takeOver(known: KnownState, after: ObservedState, { servers, addresses, entries, rules }: Scope): void {
+  for (const key of servers) {
+    const server = after.ipvs.get(key);
+    if (server) known.ipvs.set(key, server);
+    else known.ipvs.delete(key);
+  }
+  for (const address of addresses) {
+    if (after.dummy.addresses.has(address)) known.dummy.addresses.add(address);
+    else known.dummy.addresses.delete(address);
+  }
+  for (const [name, set] of after.sets) {
+    const present = known.sets.get(name);
+    if (!present || present.maxEntries !== set.maxEntries)
+      known.sets.set(name, { ...set, entries: new Set(set.entries) });
+    else takeEntries(present.entries as Set<SetEntry>, set, entries);
+  }
+  if (rules) known.tables = after.tables;
+}
+
+interface Scope {
+  readonly servers: ReadonlySet<VirtualServerKey>;
+  readonly addresses: ReadonlySet<IpAddress>;
+  readonly entries: ReadonlySet<SetEntry>;
+  readonly rules: boolean;
+}
+
+function takeEntries(into: Set<SetEntry>, { entries }: IpSet, touched: ReadonlySet<SetEntry>): void {
+  for (const entry of touched) {
+    if (entries.has(entry)) into.add(entry);
+    else into.delete(entry);
+  }
+}

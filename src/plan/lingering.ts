@@ -1,0 +1,40 @@
+import type { Touched } from '../desired/touched.ts';
+import { setName } from '../kernel/ipset/definitions.ts';
+import { type SetEntry, withEntries } from '../kernel/ipset/state.ts';
+import type { KeptServer } from '../kernel/ipvs/diff.ts';
+import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { KernelState, ObservedState } from '../kernel/state.ts';
+import { ledgerEntries } from './ownership.ts';
+
+/**
+ * Wants what stands of the virtual servers that linger: their address, without which no packet comes, and the entries that say whose they
+ * are, so that another start of the program knows them too.
+ */
+export function withLingering(desired: KernelState, observed: ObservedState, kept: readonly KeptServer[]): KernelState {
+  const lingering = kept.flatMap(({ why, server }) => (why === 'lingering' ? [server] : []));
+  if (lingering.length === 0) return desired;
+  const bound = lingering.map(({ address }) => address).filter((address) => observed.dummy.addresses.has(address));
+  const sets = new Map(desired.sets);
+  for (const [id, entry] of lingering.flatMap(ledgerEntries)) {
+    const name = setName(id, desired.family);
+    const set = sets.get(name);
+    if (set && observed.sets.get(name)?.entries.has(entry)) {
+      sets.set(name, withEntries(set, new Set(set.entries).add(entry)));
+    }
+  }
+  return {
+    ...desired,
+    sets,
+    dummy: { ...desired.dummy, addresses: desired.dummy.addresses.union(new Set(bound)) },
+  };
+}
+
+/** What has to be looked at to see whether they may go. */
+export function touchedBy(servers: readonly VirtualServer[]): Touched {
+  return {
+    servers: new Set(servers.map(virtualServerKey)),
+    addresses: new Set(servers.map(({ address }) => address)),
+    entries: new Set<SetEntry>(servers.flatMap((server) => ledgerEntries(server).map(([, entry]) => entry))),
+    rules: false,
+  };
+}
