@@ -12,8 +12,7 @@ import { type Helper, startHelper, TRAFFIC_HELPER, trafficThrough } from '../../
 /** Its Python runs the traffic helper: in every pod, and in containers beside the nodes that play clients outside. */
 const IMAGE = process.env.E2E_IMAGE ?? 'python:3.13-alpine';
 const NAMESPACE = 'ipvs-proxier-e2e';
-/** Default: docker. */
-const ENGINE = process.env.KIND_EXPERIMENTAL_PROVIDER ?? 'docker';
+const ENGINE = 'docker';
 
 export interface KindCluster extends Cluster {
   stop(): Promise<void>;

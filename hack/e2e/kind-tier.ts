@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { SCENARIOS } from '../../test/conformance/scenarios.ts';
@@ -10,18 +10,21 @@ import { failedOf, type NotRun, type SuiteResults } from './outcome.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { runUpstream } from './upstream-suite.ts';
 
-/** Makes the cluster; afterwards it is kubectl's current one. IP_FAMILY tells it which. */
+/** Makes the cluster and runs our image in it. */
 const KIND_UP = 'hack/kind-up.sh';
 
 /** What is missing for this tier; undefined when nothing is. */
 export function whyNoKind(): string | undefined {
-  const missing = ['kind', 'kubectl'].filter((program) => !isOnPath(program));
+  const missing = ['kind', 'kubectl', 'docker'].filter((program) => !isOnPath(program));
   if (missing.length > 0) return `${missing.join(' and ')} not on PATH`;
-  if (!isOnPath('docker') && !isOnPath('podman')) return 'neither docker nor podman on PATH';
+  if (!existsSync(KIND_UP)) return `there is no ${KIND_UP}`;
   return undefined;
 }
 
-/** The scenarios that need no lab, as pods of a kind cluster; then upstream's own where a runner of theirs is. One family after another. */
+/**
+ * The scenarios that need no lab, as pods of a kind cluster; then upstream's own where a runner of theirs is.
+ * One family after another, each in a cluster that is deleted afterwards, but for one that could not be made or tried.
+ */
 export async function runKindTier(
   options: Options,
   tell: (line: string) => void,
@@ -36,8 +39,10 @@ export async function runKindTier(
     const startedMs = performance.now();
     const seconds = () => Math.round((performance.now() - startedMs) / 100) / 10;
     const suite = { suite: `kind ${family}`, against: 'a kind cluster' };
+    const name = `ipvs-proxier-e2e-${family}`;
     try {
-      await execa('bash', [KIND_UP], { stdio: 'inherit', env: { IP_FAMILY: family } });
+      await execa('bash', [KIND_UP, name], { stdio: 'inherit', env: { KIND_IP_FAMILY: family, WORKERS: '3' } });
+      await execa('kubectl', ['config', 'use-context', `kind-${name}`]);
       const cluster = await startKindCluster(family, folder);
       const startSeconds = seconds();
       const wanted = chooseScenarios(SCENARIOS, family, options).filter(
@@ -54,6 +59,7 @@ export async function runKindTier(
     const upstream = await runUpstream(family, folder, tell);
     if ('reason' in upstream) notRun.push(upstream);
     else results.push(upstream);
+    await execa('kind', ['delete', 'cluster', '--name', name], { reject: false });
   }
   for (const each of results) tell(`${each.suite}: ${failedOf(each).length} failed`);
   return { results, notRun };

@@ -49,8 +49,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'UDP flows kept',
     file: 'desired/udp-flows.ts',
-    search: 'if (touched.size === 0) return targets;',
-    replace: 'return new Map();',
+    search: "if (part?.port.protocol !== 'UDP') continue;",
+    replace: 'continue;',
     family: 'ipv4',
     focus: /preserve UDP traffic/,
   },
@@ -65,8 +65,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'no health check',
     file: 'desired/health-checks.ts',
-    search: 'if (port.healthCheckNodePort === undefined) continue;',
-    replace: 'continue;',
+    search: 'if (port === undefined) return [];',
+    replace: 'return [];',
     family: 'ipv4',
     focus: /health check node port|only target nodes with endpoints/,
   },

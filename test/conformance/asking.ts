@@ -49,7 +49,7 @@ interface Told {
 }
 
 export function askerOf(cluster: Cluster): Asker {
-  const patience = { timeoutMs: cluster.patienceMs, everyMs: 400 };
+  const patience = { timeoutMs: cluster.patienceMs, everyMs: 600 };
 
   async function eventually(question: Question, expected: string, isDone: (replies: Replies, told: Told) => boolean) {
     return Promise.all(
