@@ -27,6 +27,15 @@ export const CONNTRACK: readonly Scenario[] = [
     },
   },
   {
+    name: 'LoadBalancers should be able to preserve UDP traffic when server pod cycles for a LoadBalancer service',
+    run: async (world) => {
+      const first = await world.startPods(['a1']);
+      await world.createService('web', { type: 'LoadBalancer', ports: UDP });
+      await world.announce('web');
+      await cycle(world, 'client', world.external, 80, first);
+    },
+  },
+  {
     name: 'Conntrack should be able to preserve UDP traffic when initial unready endpoints get ready',
     run: async (world) => {
       const pods = await world.startPods(['a1'], { ready: false });

@@ -45,6 +45,21 @@ export const LOAD_BALANCERS: readonly Scenario[] = [
     }),
   ),
   {
+    name: 'LoadBalancers should be able to create LoadBalancer Service without NodePort and change it',
+    run: async (world) => {
+      await world.startPods(['a1', 'b1']);
+      const web = await balance(world, { allocateLoadBalancerNodePorts: false });
+      if (web.nodePort('http') !== 0) throw new Error(`it was given node port ${web.nodePort('http')}`);
+      await world.expectAnswers({ from: ['client', 'a3'], at: world.external, port: 80 }, ['a1', 'b1']);
+      const { nodePort } = await world.patchService('web', {
+        spec: { allocateLoadBalancerNodePorts: true, ports: HTTP },
+      });
+      const at = world.cluster.lab.nodes.map(({ addresses }) => addresses);
+      await world.expectAnswers({ from: 'client', at, port: nodePort('http') }, ['a1', 'b1']);
+      await world.answersNow({ from: ['client', 'a3'], at: world.external, port: 80 }, ['a1', 'b1']);
+    },
+  },
+  {
     name: 'LoadBalancers should only allow access from service loadbalancer source ranges',
     run: async (world) => {
       await world.startPods(['a1', 'b1']);
