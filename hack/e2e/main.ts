@@ -44,7 +44,8 @@ async function main(args: readonly string[]): Promise<number> {
 async function runLab(options: Options): Promise<number> {
   const suites = options.families.map((family) => () => {
     const scenarios = chooseScenarios(SCENARIOS, family, options).map(({ name }) => name);
-    return runLabSuite({ family, folder: join(options.out, family), scenarios, atOnce: options.atOnce, tell });
+    const { atOnce, patienceSeconds } = options;
+    return runLabSuite({ family, folder: join(options.out, family), scenarios, atOnce, patienceSeconds, tell });
   });
   const results = await runAtOnce(options.jobs, suites);
   const notRun = [

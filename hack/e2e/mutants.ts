@@ -9,8 +9,8 @@ import { failedOf } from './outcome.ts';
 import { runAtOnce } from './run-at-once.ts';
 
 const TOP = join(import.meta.dirname, '../..');
-/** Half of what whole runs have: scenarios that notice wait all of it. */
-const PATIENCE_SECONDS = 30;
+/** Less than whole runs have: scenarios that notice wait all of it. */
+const PATIENCE_SECONDS = 45;
 /** Runs first: if the program itself fails here, that a mutant fails tells nothing. */
 const CONTROL = { name: 'nothing broken', family: 'dual' } as const;
 
@@ -50,7 +50,7 @@ async function tryControl(
     folder: join(options.out, 'mutants', slugOf(name)),
     scenarios: scenarios.map((scenario) => scenario.name),
     atOnce: options.atOnce,
-    patienceSeconds: PATIENCE_SECONDS,
+    patienceSeconds: options.patienceSeconds ?? PATIENCE_SECONDS,
     tell: prefixed(name, tell),
   });
   const failed = failedOf(results);
@@ -68,7 +68,7 @@ async function tryMutant(mutant: Mutant, options: Options, tell: (line: string) 
     scenarios,
     atOnce: options.atOnce,
     program: resolve(folder, 'src/main.ts'),
-    patienceSeconds: PATIENCE_SECONDS,
+    patienceSeconds: options.patienceSeconds ?? PATIENCE_SECONDS,
     tell: prefixed(name, tell),
   });
   const ran = results.outcomes.filter((outcome) => scenarios.includes(outcome.name)).length;

@@ -31,7 +31,7 @@ describe('hack/e2e/options', () => {
     { args: ['--family', 'ipv5'], says: '--family is "ipv5", but can be ipv4, ipv6, dual' },
     { args: ['--tier', 'cloud'], says: '--tier is "cloud", but can be lab or kind' },
     { args: ['--focus', '('], says: '--focus: Invalid regular expression' },
-    { args: ['--jobs', '0'], says: '--jobs is "0", but has to be a number from 1 to 99' },
+    { args: ['--jobs', '0'], says: '--jobs is "0", but has to be a number from 1 to 999' },
     { args: ['--colour'], says: "Unknown option '--colour'" },
     { args: ['smoke'], says: "Unexpected argument 'smoke'" },
   ];

@@ -17,6 +17,8 @@ export interface Options {
   readonly jobs: number;
   /** Scenarios that run at the same time in one lab. */
   readonly atOnce: number;
+  /** How long a change may take to show; undefined: the default of what is run. */
+  readonly patienceSeconds: number | undefined;
 }
 
 /** Throws, with a text for people, on anything it does not know. `--smoke` alone runs with both families. */
@@ -35,6 +37,7 @@ export function parseOptions(args: readonly string[]): Options {
       out: { type: 'string', default: 'out/e2e' },
       jobs: { type: 'string', default: '2' },
       'at-once': { type: 'string', default: '20' },
+      patience: { type: 'string' },
     },
   });
   const { tier, smoke, list, mutants, junit, out } = values;
@@ -50,6 +53,7 @@ export function parseOptions(args: readonly string[]): Options {
     out,
     jobs: parseCount('--jobs', values.jobs),
     atOnce: parseCount('--at-once', values['at-once']),
+    patienceSeconds: values.patience === undefined ? undefined : parseCount('--patience', values.patience),
   };
 }
 
@@ -70,6 +74,6 @@ function parsePattern(flag: string, given: string | undefined): RegExp | undefin
 }
 
 function parseCount(flag: string, given: string): number {
-  if (!/^[1-9]\d?$/.test(given)) throw new Error(`${flag} is "${given}", but has to be a number from 1 to 99`);
+  if (!/^[1-9]\d{0,2}$/.test(given)) throw new Error(`${flag} is "${given}", but has to be a number from 1 to 999`);
   return Number(given);
 }

@@ -7,7 +7,7 @@ import { keepEvidence } from './evidence.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Past this a scenario has failed, whatever it still waits for. */
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 600_000;
 
 /** Runs those that disturb nobody first, `atOnce` of them at a time, then the others one by one. Tells of each when it is over. */
 export async function runScenarios(

@@ -34,6 +34,8 @@ export interface World extends Asker {
   stopServers(keys: readonly string[]): Promise<void>;
   /** The port that pods serve unless told otherwise; no other scenario has it. */
   readonly podPort: number;
+  /** A node port that is asked for by nobody else, and far from those that the API server gives out first. */
+  readonly ownNodePort: number;
   /** Writes or replaces an EndpointSlice by hand. */
   writeSlice(name: string, slice: JsonRecord): Promise<void>;
   cleanUp(): Promise<void>;
@@ -112,6 +114,7 @@ export function createWorld(cluster: Cluster, number: number): World {
     cluster,
     namespace,
     podPort: firstPort,
+    ownNodePort: 32_000 + number,
     external,
     familyFields,
     createService: async (name, spec, labels = {}) => {

@@ -41,6 +41,8 @@ PROTOCOLS = {'tcp': (socket.SOCK_STREAM, socket.IPPROTO_TCP), 'udp': (socket.SOC
 TROUBLES = {errno.ECONNREFUSED: 'refused', errno.ECONNRESET: 'reset', errno.EPIPE: 'reset', errno.EPERM: 'forbidden',
             errno.EHOSTUNREACH: 'unreachable', errno.ENETUNREACH: 'unreachable'}
 CLONE_NEWNET = 0x40000000
+IPV6_RECVPKTINFO = 49              # linux/in6.h; Python has no name for it
+PKTINFO = struct.Struct('16si')    # an address and the number of an interface, or 0
 PATIENCE_SECONDS = 1.5
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -129,6 +131,7 @@ def listen(namespace, protocol, port):
     try:
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         if protocol == 'udp':
+            listener.setsockopt(socket.IPPROTO_IPV6, IPV6_RECVPKTINFO, 1)
             listener.bind(('::', port))
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -164,12 +167,24 @@ async def serve_stream(connection, name, peer):
 
 
 async def serve_datagrams(_server, listener, name):
+    """Answers from the address that was asked: a node has several, and the kernel would choose by the way back."""
     while True:
-        request, peer = await loop.sock_recvfrom(listener, 65536)
+        await readable(listener)
         try:
-            await loop.sock_sendto(listener, reply(name, peer, request), peer)
+            request, told, _, peer = listener.recvmsg(65536, socket.CMSG_SPACE(PKTINFO.size))
+            from_asked = [(level, kind, PKTINFO.pack(PKTINFO.unpack(data)[0], 0)) for level, kind, data in told]
+            listener.sendmsg([reply(name, peer, request)], from_asked, 0, peer)
         except OSError:
             pass
+
+
+async def readable(opened):
+    waiting = loop.create_future()
+    loop.add_reader(opened, lambda: waiting.done() or waiting.set_result(None))
+    try:
+        await waiting
+    finally:
+        loop.remove_reader(opened)
 
 
 def reply(name, peer, request):
