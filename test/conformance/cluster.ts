@@ -59,6 +59,9 @@ const POD_RANGES: Readonly<Record<Family, string>> = { IPv4: '10.180.0.0/16', IP
 export const HASTY_NODE = 'node-c';
 const HASTY_FLAGS = ['--ipvs-udp-timeout', '1s'];
 
+/** A pass that runs has ten seconds of the program's own; a busy machine needs more to end the rest. */
+const STOP_PATIENCE_MS = 60_000;
+
 /** Resolves when every daemon has made its first pass. */
 export async function startCluster({ mode, folder, patienceMs, program }: ClusterOptions): Promise<LabCluster> {
   mkdirSync(folder, { recursive: true });
@@ -93,7 +96,7 @@ export async function startCluster({ mode, folder, patienceMs, program }: Cluste
   };
   const stop: LabCluster['stop'] = async () => {
     const exits = await Promise.all(
-      [...daemons].map(async ([name, daemon]): Promise<[string, Exit]> => [name, await daemon.stop()]),
+      [...daemons].map(async ([name, daemon]): Promise<[string, Exit]> => [name, await daemon.stop(STOP_PATIENCE_MS)]),
     );
     api.close();
     await controlPlane.stop();

@@ -34,7 +34,8 @@ export const PROGRAM: readonly Scenario[] = [
       await world.expectAnswers(inside, ['a1', 'b1']);
       await world.expectAnswers(outside, ['a1', 'b1']);
       for (const end of ['stop', 'kill'] as const) {
-        await controlOf(cluster).proxier('node-a')[end]();
+        const daemon = controlOf(cluster).proxier('node-a');
+        await (end === 'stop' ? daemon.stop(cluster.patienceMs) : daemon.kill());
         await world.answersNow(inside, ['a1', 'b1']);
         await world.answersNow(outside, ['a1', 'b1']);
         const late = await world.createService(`late-${end}`, { ports: HTTP });
@@ -68,7 +69,7 @@ export const PROGRAM: readonly Scenario[] = [
     alone: true,
     run: async (world) => {
       const { cluster } = world;
-      await controlOf(cluster).proxier(NODE).stop();
+      await controlOf(cluster).proxier(NODE).stop(cluster.patienceMs);
       await firstPass(controlOf(cluster).startProxier(NODE, ['--ipvs-sync-period', '10s']), NODE);
       await world.startPods(['a1']);
       const web = await world.createService('web', { type: 'NodePort', ports: HTTP });
