@@ -12,6 +12,8 @@ import { formatAddressPort } from '../net/ip-address.ts';
 import type { Host } from './host.ts';
 import { type IpvsReadError, PROC_IPVS } from './read-ipvs.ts';
 
+export type ServerReadError = IpvsReadError | { readonly kind: 'changed-by-others'; readonly server: VirtualServerKey };
+
 /**
  * The virtual servers given, with the connections that their real servers have now. A few among many are asked for one by one, each in a
  * process; else a file is read that has all of them. An error when one has gone or has lost a real server.
@@ -20,7 +22,7 @@ export async function readServers(
   host: Host,
   servers: readonly VirtualServer[],
   among: number,
-): Promise<Result<IpvsState, IpvsReadError>> {
+): Promise<Result<IpvsState, ServerReadError>> {
   const counted = new Map<VirtualServerKey, VirtualServer>();
   if (servers.length === 0) return succeed(counted);
   const listed = servers.length * WORTH_A_PROCESS < among ? succeed(NONE_LISTED) : await readAll(host);
@@ -31,7 +33,7 @@ export async function readServers(
     const read = present ? succeed(present) : await readOne(host, server);
     if (!read.ok) return read;
     const after = withConnections(server, read.value);
-    if (!after) return fail({ kind: 'not-understood', source: `${key}, which somebody else has changed,` });
+    if (!after) return fail({ kind: 'changed-by-others', server: key });
     counted.set(key, after);
   }
   return succeed(counted);

@@ -12,8 +12,12 @@ export interface SyncError {
   /** What was being done, e.g. `reading the kernel`. */
   readonly during: string;
   readonly message: string;
-  /** The tool that refused some lines of its script and carried out all others; later scripts did not run. */
-  readonly refusedBy?: 'ipvs' | 'address';
+  /** The tool that refused some lines of its script: two carry out all others, `ipset` stops there. Later scripts did not run. */
+  readonly refusedBy?: 'ipvs' | 'address' | 'ipset';
+  /** Index of its script among those that were to run. */
+  readonly part?: number;
+  /** The line at which `ipset` stopped, from 1. */
+  readonly line?: number;
 }
 
 /** One script that has run. */

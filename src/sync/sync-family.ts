@@ -13,6 +13,7 @@ import type { Tracker } from '../tracking/tracker.ts';
 import type { Drains } from './drains.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 import { type Programmed, programFamily } from './program-family.ts';
+import { wantedBy } from './wanted-by.ts';
 
 /** One family, as it is kept from pass to pass. */
 export interface FamilyParts {
@@ -146,17 +147,6 @@ async function program(
 }
 
 const NOTHING: Touched = { servers: new Set(), addresses: new Set(), entries: new Set(), rules: false };
-
-/** Services that want a thing: an address may have several, of which any may be to blame. */
-function wantedBy(thing: Refused, { owners }: Desired): readonly ServiceName[] {
-  if (thing.kind !== 'address') {
-    const owner = owners.get(thing.server);
-    const isWanted = thing.kind === 'virtual-server' || owner?.front.server.realServers.has(thing.real);
-    return owner && isWanted ? [owner.part.port.service] : [];
-  }
-  const binders = [...owners.values()].filter(({ front }) => front.bind && front.server.address === thing.address);
-  return [...new Set(binders.map(({ part }) => part.port.service))];
-}
 
 type Cleared = Pick<FamilyOutcome, 'runs' | 'endedFlows' | 'flowsError'>;
 

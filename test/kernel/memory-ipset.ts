@@ -55,6 +55,10 @@ export class MemoryIpsets {
     const set = this.#sets.get(name);
     if (!set) return 'The set with the given name does not exist';
     if (command === 'destroy') return this.#destroy(name, words);
+    if (command === 'flush') {
+      set.entries.clear();
+      return undefined;
+    }
     const [entry = '', ...rest] = words;
     if (rest.length > 0) return 'unknown argument';
     if (command === 'swap') return this.#swap(name, entry);

@@ -87,6 +87,8 @@ function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer
       return ran(addresses.batch(input));
     case 'ip -json address show':
       return printed(addresses.show());
+    case 'ip -json -details link show':
+      return printed(addresses.showKinds());
     case 'conntrack -L -p udp -f ipv4':
       return printed(conntrack.list('ipv4'));
     case 'conntrack -L -p udp -f ipv6':
