@@ -28,6 +28,7 @@ process.exitCode = await runCommandLine(
     writeConfig: (flags, path) => writeConfig(flags, path, terminal),
     render: (args) => render(args, terminal),
     replay: (args) => replay(args, terminal),
+    cleanup: async (args) => (await import('./clean-node.ts')).cleanNode(args, packageJson.version, terminal),
   },
   terminal,
 );

@@ -29,6 +29,8 @@ export interface ObserversParts {
   readonly config: Pick<ProxyConfig, 'behaviour' | 'syncPeriodMs'>;
   readonly families: readonly Family[];
   readonly version: string;
+  /** The one that the kernel has, which need not be the one that was asked for. */
+  readonly scheduler: string;
   readonly nowMs: () => number;
   /** Milliseconds since 1970. */
   readonly wallMs: () => number;
@@ -59,7 +61,7 @@ export class Observers {
   #watch: Pick<ClusterWatch, 'counts'> | undefined;
 
   constructor(parts: ObserversParts) {
-    const { config, families, version, nowMs, wallMs } = parts;
+    const { config, families, version, scheduler, nowMs, wallMs } = parts;
     this.#parts = parts;
     this.health = new ProxyHealth({
       families,
@@ -87,7 +89,7 @@ export class Observers {
     });
     this.queueObserver = measuredQueue(this.queueMetrics, this.#passes.reconciled);
     this.apiRequest = apiMetrics(this.registry);
-    processMetrics(this.registry, version);
+    processMetrics(this.registry, { version, behaviour: config.behaviour, scheduler });
   }
 
   /** Says who is asked, once these parts are there. */

@@ -10,6 +10,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { clearStaleFlows } from './conntrack.ts';
 import type { Host } from './host.ts';
 import { type Known, ownedBy, takeOver } from './known-state.ts';
+import { type Peek, peekKernel } from './peek.ts';
 import type { IpvsReading } from './read-ipvs.ts';
 import { describeReadError, observedOf, type ReadError, readKernel } from './read-kernel.ts';
 import { readServers } from './read-servers.ts';
@@ -101,6 +102,11 @@ export class Kernel {
     return succeed(undefined);
   }
 
+  async peek(family: Family, server: VirtualServer | undefined): Promise<Result<Peek, KernelFailure>> {
+    const seen = await peekKernel(this.#host, family, server);
+    return seen.ok ? seen : fail({ during: 'looking at the kernel', message: describeReadError(seen.error) });
+  }
+
   async run(
     families: readonly Family[],
     scripts: readonly { readonly tool: ScriptTool; readonly text: string }[],
@@ -108,8 +114,8 @@ export class Kernel {
     const finished: FinishedScript[] = [];
     for (const [part, { tool, text }] of scripts.entries()) {
       const startedMs = this.#nowMs();
-      const lines = text.split('\n').length - 1;
-      const output = await this.#host.runTool({ ...CALLS[tool], input: text, timeoutMs: timeoutFor(lines) });
+      const lines = linesOf(text);
+      const output = await this.#host.runTool(scriptCall(tool, text));
       if (!output.ok) {
         for (const family of families) this.#known.delete(family);
         return fail({
@@ -164,6 +170,15 @@ const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
   iptables: { tool: 'iptables-restore', args: ['-w', '5', '--noflush'] },
   ip6tables: { tool: 'ip6tables-restore', args: ['-w', '5', '--noflush'] },
 };
+
+/** The start of a tool that runs a script. */
+export function scriptCall(tool: ScriptTool, text: string): ToolCall {
+  return { ...CALLS[tool], input: text, timeoutMs: timeoutFor(linesOf(text)) };
+}
+
+function linesOf(text: string): number {
+  return text.split('\n').length - 1;
+}
 
 /**
  * Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2), and `ipset`. One that

@@ -82,11 +82,12 @@ export function describeReadError(error: ReadError): string {
   }
 }
 
-function readTables(host: Host, family: Family): Promise<Result<ReadTables, ReadError>> {
+export function readTables(host: Host, family: Family): Promise<Result<ReadTables, ReadError>> {
   return readTool(host, family === 'IPv4' ? 'iptables-save' : 'ip6tables-save', [], parseTables);
 }
 
-async function readTool<T>(
+/** What a tool prints, understood. */
+export async function readTool<T>(
   host: Host,
   tool: Tool,
   args: readonly string[],

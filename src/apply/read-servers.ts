@@ -25,7 +25,7 @@ export async function readServers(
 ): Promise<Result<IpvsState, ServerReadError>> {
   const counted = new Map<VirtualServerKey, VirtualServer>();
   if (servers.length === 0) return succeed(counted);
-  const listed = servers.length * WORTH_A_PROCESS < among ? succeed(NONE_LISTED) : await readAll(host);
+  const listed = await readMany(host, servers, among);
   if (!listed.ok) return listed;
   for (const server of servers) {
     const key = virtualServerKey(server);
@@ -42,6 +42,37 @@ export async function readServers(
 /** As many virtual servers can be read from the file in the time that a process takes to start. */
 const WORTH_A_PROCESS = 200;
 const NONE_LISTED: IpvsState = new Map();
+
+/** As many of them as can be had at the price of few processes: the file may lack some. */
+async function readMany(
+  host: Host,
+  servers: readonly VirtualServer[],
+  among: number,
+): Promise<Result<IpvsState, IpvsReadError>> {
+  if (servers.length * WORTH_A_PROCESS < among) return succeed(NONE_LISTED);
+  const listed = await readAll(host);
+  if (!listed.ok) return listed;
+  const missing = servers.filter((server) => !listed.value.has(virtualServerKey(server)));
+  return missing.length > FEW ? readEvery(host) : listed;
+}
+
+/** More are not asked for one by one. */
+const FEW = 2;
+
+async function readEvery(host: Host): Promise<Result<IpvsState, IpvsReadError>> {
+  const listed = await host.runTool({ tool: 'ipvsadm', args: ['-Ln'], timeoutMs: 60_000 });
+  if (!listed.ok) return listed;
+  const state = parseIpvsList(listed.value.stdout, 'list');
+  return state ? succeed(state) : fail({ kind: 'not-understood', source: 'ipvsadm -Ln' });
+}
+
+/** False when the kernel does not have the virtual server. */
+export async function isThere(host: Host, server: VirtualServer): Promise<Result<boolean, IpvsReadError>> {
+  const read = await readOne(host, server);
+  if (read.ok) return succeed(true);
+  const { error } = read;
+  return error.kind === 'tool-refused' && error.stderr.includes('No such service') ? succeed(false) : read;
+}
 
 async function readAll(host: Host): Promise<Result<IpvsState, IpvsReadError>> {
   const text = await host.readText(PROC_IPVS);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  type CleanupArguments,
   type GivenFlags,
   type RenderArguments,
   type ReplayArguments,
@@ -17,6 +18,7 @@ describe('cli/command-line', () => {
     readonly written?: { readonly flags: GivenFlags; readonly path: string };
     readonly render?: RenderArguments;
     readonly replay?: ReplayArguments;
+    readonly cleanup?: CleanupArguments;
   }
 
   /** Carries a command line out, each command ending with its own status. */
@@ -46,6 +48,10 @@ describe('cli/command-line', () => {
         replay: async (args) => {
           seen.replay = args;
           return 1;
+        },
+        cleanup: async (args) => {
+          seen.cleanup = args;
+          return 0;
         },
       },
       {
@@ -150,6 +156,22 @@ describe('cli/command-line', () => {
     });
   }
 
+  const cleanups: readonly (readonly [readonly string[], Partial<CleanupArguments>])[] = [
+    [['cleanup'], {}],
+    [['--cleanup'], { flags: { cleanup: 'true' } }],
+    [['run', '--cleanup=true', '--init-only'], { flags: { cleanup: 'true', 'init-only': 'true' } }],
+    [['--cleanup', '--dry-run'], { flags: { cleanup: 'true' }, action: 'dry-run' }],
+    [['cleanup', '--dry-run', '--config=c.yaml'], { flags: { config: 'c.yaml' }, action: 'dry-run' }],
+    [['cleanup', '--of', 'nftables', '--of=iptables'], { of: ['iptables', 'nftables'] }],
+  ];
+  for (const [words, wanted] of cleanups) {
+    it(`removes what is on the node for ${words.join(' ')}`, async () => {
+      const { exitCode, output, errors, cleanup, run } = await carryOut(...words);
+      expect([cleanup, run]).to.deep.equal([{ flags: {}, of: ['ipvs'], action: 'remove', ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 0, output: '', errors: [] });
+    });
+  }
+
   const misused: readonly (readonly [readonly string[], string])[] = [
     [['--proxy-mod=ipvs'], 'unknown option --proxy-mod, did you mean --proxy-mode?'],
     [['--ipvs-shceduler=rr'], 'unknown option --ipvs-shceduler, did you mean --ipvs-scheduler?'],
@@ -161,7 +183,10 @@ describe('cli/command-line', () => {
     [['--dry-run', '-o', 'text'], 'Given: "text"'],
     [['render'], 'Missing required argument: filename'],
     [['render', '-f'], 'Not enough arguments following: f'],
-    [['--cleanup'], '--cleanup is not part of this version'],
+    [['--cleanup', '-o', 'ipvs'], '--output is not an option of the clean-up'],
+    [['cleanup', '--of', 'userspace'], 'Given: "userspace"'],
+    [['cleanup', '--record', 'a'], '--record is not an option of this command'],
+    [['--of', 'iptables'], '--of is not an option of this command'],
     [['render', '-f', 'a', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['render', '-f', 'a', '--dry-run'], 'dry-run'],
     [['--dry-run', '--record', 'a'], '--record needs the daemon'],
@@ -200,6 +225,7 @@ describe('cli/command-line', () => {
       writeConfig: async () => 0 as const,
       render: async () => 0 as const,
       replay: async () => 0 as const,
+      cleanup: async () => 0 as const,
     };
     const silent = { output: async () => {}, error: () => {}, input: async () => '' };
     const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);

@@ -33,6 +33,28 @@ describe('kube/cluster-objects', () => {
   const nothing = { services: [], slices: [], nodes: [], problems: 0, ignored: [] };
   const everything = { ...nothing, services: ['shop/cart'], slices: ['shop/cart-1'], nodes: ['node-a'] };
 
+  it('gives records that nobody can change, at any depth', () => {
+    const status = { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } };
+    const lists = { externalIPs: ['203.0.113.1'], loadBalancerSourceRanges: ['192.0.2.0/24'] };
+    const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] };
+    const addresses = [{ type: 'InternalIP', address: '192.168.0.10' }];
+    const { services, slices, nodes } = decodeObjects([
+      { ...serviceJson('cart', lists), status },
+      { ...sliceJson('cart-1'), endpoints: [{ addresses: ['10.180.0.1'], hints }, { addresses: ['10.180.0.2'] }] },
+      { ...nodeJson, spec: { podCIDRs: ['10.180.0.0/24'] }, status: { addresses } },
+    ]);
+    const changeable = (value: unknown, path: string): readonly string[] =>
+      typeof value !== 'object' || value === null
+        ? []
+        : [
+            ...(Object.isFrozen(value) ? [] : [path]),
+            ...Object.entries(value).flatMap(([key, part]) => changeable(part, `${path}.${key}`)),
+          ];
+    const records = [...services, ...slices, ...nodes];
+    expect(records).to.have.lengthOf(3);
+    expect(records.flatMap((each) => changeable(each, each.name))).to.deep.equal([]);
+  });
+
   it('sorts objects by kind', () => {
     expect(names([sliceJson('cart-1'), nodeJson, serviceJson('cart')])).to.deep.equal(everything);
     expect(names([])).to.deep.equal(nothing);

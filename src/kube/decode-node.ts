@@ -2,7 +2,7 @@ import type { ClusterNode } from '../model/node-view.ts';
 import type { Decoded } from '../model/problem.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { type IpAddress, parseIpAddress } from '../net/ip-address.ts';
-import { complain, type Json, list, type Reader, readerFor, record, show, text } from './fields.ts';
+import { complain, frozen, type Json, list, type Reader, readerFor, record, show, text } from './fields.ts';
 
 /** What the cluster autoscaler puts on a node before it takes the node away, with any value and effect. */
 const SCALE_DOWN_TAINT = 'ToBeDeletedByClusterAutoscaler';
@@ -27,10 +27,12 @@ export function decodeNode(json: unknown): Decoded<ClusterNode> {
   const value: ClusterNode = {
     name,
     zone: text(record(metadata.labels)[ZONE_LABEL]) || undefined,
-    podCIDRs: podCIDRs.flatMap((entry, index) => {
-      const message = `${show(entry)} is not a CIDR; it is passed over`;
-      return parseCidr(String(entry)) ?? complain(reader, `spec.podCIDRs[${index}]`, message) ?? [];
-    }),
+    podCIDRs: frozen(
+      podCIDRs.flatMap((entry, index) => {
+        const message = `${show(entry)} is not a CIDR; it is passed over`;
+        return parseCidr(String(entry)) ?? complain(reader, `spec.podCIDRs[${index}]`, message) ?? [];
+      }),
+    ),
     addresses: readAddresses(reader, status),
     ...readLeaving(metadata, list(reader, 'spec.taints', spec.taints ?? [])),
   };
@@ -57,5 +59,5 @@ function readAddresses(reader: Reader, status: Json): readonly IpAddress[] {
         parseIpAddress(String(entry.address)) ?? complain(reader, `status.addresses[${index}].address`, message) ?? []
       );
     });
-  return [...ofType('InternalIP'), ...ofType('ExternalIP')];
+  return frozen([...ofType('InternalIP'), ...ofType('ExternalIP')]);
 }

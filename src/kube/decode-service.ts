@@ -6,7 +6,7 @@ import { FAMILIES } from '../net/family.ts';
 import { familyOf, type IpAddress, isDialable, parseIpAddress } from '../net/ip-address.ts';
 import { parsePort } from '../net/port.ts';
 import { PROTOCOLS } from '../net/protocol.ts';
-import { complain, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
+import { complain, frozen, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
 
 /**
  * Cuts a core/v1 Service down to what kernel state depends on. Fields that the API server would have filled in get their defaults. A
@@ -28,13 +28,13 @@ export function decodeService(json: unknown): Decoded<Service> {
     createdAt: text(metadata.creationTimestamp) ?? '',
     type,
     clusterIP,
-    clusterIPs: served ? readClusterIPs(reader, spec, clusterIP) : {},
-    ports: served ? readPorts(reader, spec) : [],
+    clusterIPs: Object.freeze(served ? readClusterIPs(reader, spec, clusterIP) : {}),
+    ports: frozen(served ? readPorts(reader, spec) : []),
     affinitySeconds: readAffinity(reader, spec),
     internalTrafficPolicy: readPolicy(reader, spec, 'internalTrafficPolicy'),
     externalTrafficPolicy: readPolicy(reader, spec, 'externalTrafficPolicy'),
-    externalIPs: readAddresses(reader, 'spec.externalIPs', spec.externalIPs),
-    loadBalancerVIPs: readVIPs(reader, status),
+    externalIPs: frozen(readAddresses(reader, 'spec.externalIPs', spec.externalIPs)),
+    loadBalancerVIPs: frozen(readVIPs(reader, status)),
     ...readRanges(reader, spec),
     healthCheckNodePort: readNodePort(reader, 'spec.healthCheckNodePort', spec.healthCheckNodePort),
   };
@@ -96,12 +96,12 @@ function readServicePort(reader: Reader, field: string, entry: Json): ServicePor
     return complain(reader, `${field}.port`, `${show(entry.port)} is not a port from 1 to 65535; the port is left out`);
   }
   if (protocol === undefined) return undefined;
-  return {
+  return Object.freeze({
     name: text(entry.name) ?? '',
     protocol,
     port,
     nodePort: readNodePort(reader, `${field}.nodePort`, entry.nodePort),
-  };
+  });
 }
 
 function readNodePort(reader: Reader, field: string, value: unknown): ServicePortSpec['nodePort'] {
@@ -158,7 +158,7 @@ function readRanges(reader: Reader, spec: Json): Pick<Service, 'loadBalancerSour
     return parseCidr(String(entry).trim()) ?? complain(reader, field, message);
   });
   const usable = read.filter((range) => range !== undefined);
-  return { loadBalancerSourceRanges: usable, hasUnusableSourceRange: usable.length < read.length };
+  return { loadBalancerSourceRanges: frozen(usable), hasUnusableSourceRange: usable.length < read.length };
 }
 
 const DEFAULT_AFFINITY_SECONDS = 10800;

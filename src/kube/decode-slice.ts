@@ -12,7 +12,7 @@ import {
   parseIpAddress,
 } from '../net/ip-address.ts';
 import { parsePort } from '../net/port.ts';
-import { complain, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
+import { complain, frozen, type Json, list, oneOf, type Reader, readerFor, record, show, text } from './fields.ts';
 import { asTheyCome, type Intern } from './interner.ts';
 
 /** The label that ties a slice to its Service. */
@@ -53,13 +53,15 @@ function readSlice(reader: Reader, object: Json, intern: Intern): EndpointSlice 
     name: intern(`${namespace}/${name}`),
     service,
     family: addressType,
-    ports: ports.flatMap((port, index) => readPort(reader, `ports[${index}]`, record(port)) ?? []),
-    endpoints: endpoints.flatMap((endpoint, index) => {
-      const field = `endpoints[${index}]`;
-      const read = readEndpoint(reader, field, record(endpoint), { family: addressType, intern });
-      if (read && isLoopback(read.address)) warnOfLoopback(reader, field, service, read);
-      return read ?? [];
-    }),
+    ports: frozen(ports.flatMap((port, index) => readPort(reader, `ports[${index}]`, record(port)) ?? [])),
+    endpoints: frozen(
+      endpoints.flatMap((endpoint, index) => {
+        const field = `endpoints[${index}]`;
+        const read = readEndpoint(reader, field, record(endpoint), { family: addressType, intern });
+        if (read && isLoopback(read.address)) warnOfLoopback(reader, field, service, read);
+        return read ?? [];
+      }),
+    ),
     ...readTrigger(reader, record(metadata.annotations)[CHANGE_TRIGGER_ANNOTATION]),
   };
 }
@@ -86,7 +88,7 @@ function readPort(reader: Reader, field: string, entry: Json): SlicePort | undef
     const given = entry.port === undefined || entry.port === null ? 'is missing' : `is ${show(entry.port)}`;
     return complain(reader, `${field}.port`, `${given}, a number from 1 to 65535 is needed; the port is left out`);
   }
-  return protocol && { name: text(entry.name) ?? '', protocol, port };
+  return protocol && Object.freeze({ name: text(entry.name) ?? '', protocol, port });
 }
 
 interface EndpointContext {
@@ -106,7 +108,7 @@ function readEndpoint(
   const hints = record(entry.hints);
   const nodeName = text(entry.nodeName);
   const names = (name: string, value: unknown) => readNames(reader, `${field}.hints.${name}`, value, intern);
-  return {
+  return Object.freeze({
     address: intern(address),
     ready: conditions.ready !== false,
     serving: conditions.serving !== false,
@@ -114,7 +116,7 @@ function readEndpoint(
     nodeName: nodeName && intern(nodeName),
     zoneHints: hints.forZones === undefined ? NO_NAMES : names('forZones', hints.forZones),
     nodeHints: hints.forNodes === undefined ? NO_NAMES : names('forNodes', hints.forNodes),
-  };
+  });
 }
 
 /** Only the first address counts. */
@@ -148,7 +150,7 @@ function readNames(reader: Reader, field: string, value: unknown, intern: Intern
   const names = list(reader, field, value)
     .flatMap((entry) => text(record(entry).name) ?? [])
     .map((name) => intern(name));
-  return names.length === 0 ? NO_NAMES : names;
+  return frozen(names);
 }
 
-const NO_NAMES: readonly string[] = [];
+const NO_NAMES: readonly string[] = frozen([]);

@@ -2,7 +2,7 @@ import type { ApiError } from './client-errors.ts';
 
 /** Why a resource was listed again. */
 export type RelistReason =
-  /** The version to go on from is gone. */
+  /** The version to go on from is gone, or, after a trouble with the server, that of another resource is. */
   | 'expired'
   /** What came was no watch, or no list. */
   | 'malformed';

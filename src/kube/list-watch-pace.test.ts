@@ -15,7 +15,9 @@ describe('kube/list-watch-pace', () => {
   });
 
   function wait(name: string, delayMs: number, leastMs = 0): void {
-    void pace.wait(delayMs, leastMs, signal).then(() => awake.push(`${name} ${clock.nowMs()}`));
+    void pace.wait(delayMs, leastMs, signal).then((how) => {
+      awake.push(`${name} ${clock.nowMs()}${how === 'list-anew' ? ' anew' : ''}`);
+    });
   }
 
   it('lets everyone wait for his own time while there are few of them', async () => {
@@ -41,6 +43,45 @@ describe('kube/list-watch-pace', () => {
     expect(awake).to.deep.equal(['a 1000']);
     await clock.advance(19_000);
     expect(awake).to.deep.equal(['a 1000', 'b 20000']);
+  });
+
+  it('tells of an accepted watch a moment later, when its version would have been refused by then', async () => {
+    wait('a', 20_000);
+    await clock.advance(1000);
+    void pace.accepted(signal);
+    await clock.advance(499);
+    expect(awake).to.deep.equal([]);
+    await clock.advance(1);
+    expect(awake).to.deep.equal(['a 1500']);
+  });
+
+  it('has everyone list anew when the version of one was gone after the trouble, and says so once', async () => {
+    wait('a', 20_000);
+    wait('b', 30_000, 5000);
+    await clock.advance(1000);
+    void pace.accepted(signal);
+    expect(pace.expired()).to.equal(true);
+    await clock.advance(0);
+    expect(awake).to.deep.equal(['a 1000 anew']);
+    expect(pace.expired()).to.equal(false);
+    await clock.advance(30_000);
+    expect(awake).to.deep.equal(['a 1000 anew', 'b 30000']);
+  });
+
+  it('has nothing to say of a version that is gone without any trouble', async () => {
+    expect(pace.expired()).to.equal(false);
+    await pace.accepted(signal);
+    expect(clock.pending()).to.deep.equal([]);
+  });
+
+  it('tells nobody of a watch when it is stopped', async () => {
+    const controller = new AbortController();
+    wait('a', 20_000);
+    const accepted = pace.accepted(controller.signal);
+    controller.abort();
+    await accepted;
+    await clock.advance(1000);
+    expect(awake).to.deep.equal([]);
   });
 
   it('is as at the beginning when the trouble is over', async () => {

@@ -6,7 +6,7 @@ import { type ApiError, describeApiError, isServerFault, isStaleVersion } from '
 import { type ApiTransport, callJson } from './client-transport.ts';
 import { Backoff } from './list-watch-backoff.ts';
 import { type CacheHandler, ObjectCache, type RawTap } from './list-watch-cache.ts';
-import { ListWatchCounter, type ListWatchCounts } from './list-watch-counts.ts';
+import { ListWatchCounter, type ListWatchCounts, type RelistReason } from './list-watch-counts.ts';
 import { RetryPace } from './list-watch-pace.ts';
 import { readPages } from './list-watch-pages.ts';
 import { guardSilence } from './list-watch-silence.ts';
@@ -120,6 +120,7 @@ export class ListWatch<T> {
     if (!list.ok) return list;
     if (this.#stopping.signal.aborted) return succeed(undefined);
     this.#recover();
+    this.#pace.answered();
     this.#counter.listed(this.#cache.replace(list.value.objects));
     this.#version = list.value.resourceVersion;
     this.#listVersion = '';
@@ -157,6 +158,7 @@ export class ListWatch<T> {
       opened: () => {
         this.#counter.watched();
         this.#recover();
+        void this.#pace.accepted(this.#stopping.signal);
       },
       event: (event) => this.#take(event),
     });
@@ -183,18 +185,21 @@ export class ListWatch<T> {
     this.#counter.failed(error);
     const stale = isStaleVersion(error);
     const wasWatching = this.#version !== undefined;
-    if (stale || error.kind === 'malformed') {
-      this.#version = undefined;
-      this.#listVersion = '';
-      this.#counter.relists(stale ? 'expired' : 'malformed');
-    }
+    if (stale || error.kind === 'malformed') this.#listAnew(stale ? 'expired' : 'malformed');
+    const isShared = stale ? this.#pace.expired() : isServerFault(error);
     const leastMs = error.kind === 'refused' ? (error.retryAfterMs ?? 0) : 0;
     const delayMs = this.#backoff.next(leastMs);
     if (!(stale && wasWatching)) this.#report(error, delayMs);
     const { signal } = this.#stopping;
-    await (isServerFault(error)
-      ? this.#pace.wait(delayMs, leastMs, signal)
-      : sleep(this.#options.clock, delayMs, signal));
+    if (!isShared) return sleep(this.#options.clock, delayMs, signal);
+    const how = await this.#pace.wait(delayMs, leastMs, signal);
+    if (how === 'list-anew' && this.#version !== undefined) this.#listAnew('expired');
+  }
+
+  #listAnew(reason: RelistReason): void {
+    this.#version = undefined;
+    this.#listVersion = '';
+    this.#counter.relists(reason);
   }
 
   #armResync(): void {
@@ -215,7 +220,6 @@ export class ListWatch<T> {
   }
 
   #recover(): void {
-    this.#pace.answered();
     if (this.#troubles.size === 0) return;
     this.#troubles.clear();
     this.#options.handler.recovered();

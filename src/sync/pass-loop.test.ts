@@ -236,12 +236,12 @@ describe('sync/pass-loop', () => {
 
   it('tells once of what is not ours and stays', async () => {
     kernel.ipvs.restore('-A -t 10.9.9.9:443 -s wlc\n');
-    kernel.addresses.put('kube-ipvs0', '10.9.9.9/32');
+    kernel.addresses.put('kube-ipvs0', '10.9.9.8/32');
     await run('start');
     await run('periodic');
     expect(takeTold().filter((line) => line.startsWith('warn'))).to.deep.equal([
       'warn: virtual server TCP 10.9.9.9:443 is not ours and is left alone',
-      'warn: address 10.9.9.9 on kube-ipvs0 is not ours and is left alone',
+      'warn: address 10.9.9.8 on kube-ipvs0 is not ours and is left alone',
     ]);
   });
 

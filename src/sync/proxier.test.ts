@@ -238,15 +238,16 @@ describe('sync/proxier', () => {
 
   it('leaves virtual servers and addresses of others alone, unless it is to behave like kube-proxy', async () => {
     kernel.ipvs.restore('-A -t 10.9.9.9:443 -s wlc\n');
-    kernel.addresses.put('kube-ipvs0', '10.9.9.9/32');
+    kernel.addresses.put('kube-ipvs0', '10.9.9.8/32');
     const report = await normal();
     expect(report.families[0]?.plan?.kept.map(({ why }) => why)).to.deep.equal(['foreign']);
     expect(ipvsLines()).to.include('-A -t 10.9.9.9:443 -s wlc');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.include('10.9.9.8');
     const strict = proxierOn(kernel, { settings: settings({ behaviour: 'kube-proxy' }) });
     strict.record.service(undefined, cart);
     await normal(strict);
     expect(ipvsLines()).to.not.include('-A -t 10.9.9.9:443 -s wlc');
-    expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.9');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.8');
   });
 
   it('programs only the families that it is given', async () => {
@@ -345,6 +346,79 @@ describe('sync/proxier', () => {
       expect(kernel.calls.map(({ input }) => input)).to.deep.equal([
         '-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1\n',
       ]);
+    });
+  });
+
+  describe('a look for what others have done', () => {
+    const drift = async () => {
+      const found = await proxier.findDrift();
+      return found.ok ? found.value : [found.error.message];
+    };
+    const flushes: readonly (readonly [string, () => unknown, string])[] = [
+      [
+        'the rules of a chain',
+        () => kernel.tables.IPv4.restore('*nat\n:KUBE-SERVICES - [0:0]\nCOMMIT\n'),
+        'IPv4 rules of KUBE-SERVICES in table nat',
+      ],
+      [
+        'rules of IPv6',
+        () => kernel.tables.IPv6.restore('*filter\n:KUBE-FORWARD - [0:0]\nCOMMIT\n'),
+        'IPv6 rules of KUBE-FORWARD in table filter',
+      ],
+      ['a set', () => kernel.ipsets.restore('flush KUBE-CLUSTER-IP\n'), 'IPv4 set KUBE-CLUSTER-IP'],
+      ['a set of IPv6', () => kernel.ipsets.restore('flush KUBE-6-IPVS-IPS\n'), 'IPv6 set KUBE-6-IPVS-IPS'],
+      [
+        'virtual servers',
+        () => kernel.ipvs.restore('-D -t 172.20.1.1:80\n-D -t [fd00:20::1]:80\n'),
+        'IPv4 virtual server TCP 172.20.1.1:80, IPv6 virtual server TCP [fd00:20::1]:80',
+      ],
+    ];
+    for (const [what, flush, found] of flushes) {
+      it(`R132: finds ${what} flushed, and the pass that follows mends it and nothing else`, async () => {
+        await normal();
+        const before = [ipvsLines(), kernel.tables.IPv4.save(), kernel.tables.IPv6.save()];
+        const sets = kernel.ipsets.save().split('\n').sort();
+        flush();
+        expect((await drift()).join(', ')).to.equal(found);
+        expect((await proxier.pass('normal', ['drift'])).kind).to.equal('full');
+        expect([ipvsLines(), kernel.tables.IPv4.save(), kernel.tables.IPv6.save()]).to.deep.equal(before);
+        expect(kernel.ipsets.save().split('\n').sort()).to.deep.equal(sets);
+        expect(await drift()).to.deep.equal([]);
+      });
+    }
+
+    it('sees nothing where all is well, or before the first pass, and nothing of what is not ours', async () => {
+      expect(await drift()).to.deep.equal([]);
+      await normal();
+      kernel.tables.IPv4.restore('*nat\n:CUSTOM - [0:0]\n-A CUSTOM -j ACCEPT\nCOMMIT\n');
+      kernel.ipsets.restore('create custom hash:ip family inet hashsize 1024 maxelem 65536\n');
+      takeCalls(kernel);
+      expect(await drift()).to.deep.equal([]);
+      expect([...takeCalls(kernel).reads].sort()).to.deep.equal([
+        'ip6tables-save',
+        'ipset',
+        'ipset',
+        'iptables-save',
+        'ipvsadm',
+        'ipvsadm',
+      ]);
+    });
+
+    it('finds nothing while a pass is on its way, or when one was meanwhile', async () => {
+      await normal();
+      kernel.ipsets.restore('flush KUBE-CLUSTER-IP\n');
+      const passing = normal();
+      expect(await drift()).to.deep.equal([]);
+      await passing;
+      const looking = drift();
+      await normal();
+      expect(await looking).to.deep.equal([]);
+    });
+
+    it('says why it cannot look', async () => {
+      await normal();
+      kernel.missing.add('ipset');
+      expect(await drift()).to.deep.equal(["ipset is not installed or not on PATH; install Debian's package ipset"]);
     });
   });
 

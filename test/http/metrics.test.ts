@@ -153,6 +153,16 @@ describe('test/http/metrics', () => {
     expect(value('last_heard_timestamp_seconds')).to.equal(START_MS / 1000);
   });
 
+  it('R115: tells the mode in force, with behaviour and scheduler', async () => {
+    const labels = async () => (await scrape('?ipvs=off')).get('ipvs_proxier_info')?.samples.map((each) => each.labels);
+    const plain = { mode: 'ipvs', version: '1.2.3', behaviour: 'documented', scheduler: 'rr' };
+    expect(await labels()).to.deep.equal([plain]);
+    await node.stop();
+    node = new ObservedNode({ configuration: 'ipvs: {scheduler: lc}', flags: {} });
+    await node.serving.start();
+    expect(await labels()).to.deep.equal([{ ...plain, scheduler: 'lc' }]);
+  });
+
   it('has no metric of other modes', async () => {
     await liveALittle();
     const names = [...(await scrape()).keys()].join('\n');

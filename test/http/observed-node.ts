@@ -85,10 +85,11 @@ export class ObservedNode {
     const wallMs = () => START_MS + clock.nowMs();
     const log = pino({ level: 'trace' }, { write: (line: string) => this.told.push(JSON.parse(line).msg) });
     this.kernel = memoryKernel(links);
-    const observers = new Observers({ config, families: FAMILIES, version: '1.2.3', nowMs, wallMs });
+    const settings = proxySettings(config, true);
+    const { scheduler } = settings;
+    const observers = new Observers({ config, families: FAMILIES, version: '1.2.3', scheduler, nowMs, wallMs });
     const host = countedHost(replace(this.#faultyHost()), nowMs, (call) => observers.called(call));
     const kernel = measuredKernel(new Kernel(host, FAMILIES, nowMs), nowMs, observers.kubeProxy.flowsCleared);
-    const settings = proxySettings(config, true);
     const proxier = new Proxier({ families: FAMILIES, nodeName: 'node-a', settings, kernel, nowMs });
     const bounded = new BoundedFrequencyRunner({
       clock,

@@ -142,7 +142,6 @@ export class MemoryIpvs {
   }
 }
 
-/** The tool prints it only above all of them. */
 const VERSION = 'IP Virtual Server version 1.2.1 (size=4096)\n';
 const HEADER =
   'Prot LocalAddress:Port Scheduler Flags\n' + '  -> RemoteAddress:Port Forward Weight ActiveConn InActConn\n';
