@@ -15,6 +15,12 @@ export interface Drain {
   readonly sinceMs: number;
 }
 
+/** Which virtual servers a pass was about. */
+export interface PassedServers {
+  readonly scope: ReadonlySet<VirtualServerKey> | 'everything';
+  readonly looked: ReadonlySet<VirtualServerKey> | 'everything';
+}
+
 interface DrainingServer {
   readonly server: VirtualServer;
   readonly lingers: boolean;
@@ -68,8 +74,11 @@ export class Drains {
     return Math.max(0, next - nowMs);
   }
 
-  /** A pass over the virtual servers given, or over all, has left these. */
-  passed(scope: ReadonlySet<VirtualServerKey> | 'everything', kept: readonly KeptServer[], nowMs: number): void {
+  /**
+   * A pass over the virtual servers of `scope` has left these. Only those of `looked` had their connections counted for it; it puts off no
+   * look at the others.
+   */
+  passed({ scope, looked }: PassedServers, kept: readonly KeptServer[], nowMs: number): void {
     const draining = kept.filter((each) => each.why === 'draining');
     const lingering = new Set(
       kept.flatMap(({ why, server }) => (why === 'lingering' ? [virtualServerKey(server)] : [])),
@@ -85,10 +94,13 @@ export class Drains {
         .map(({ real }) => realServerKey(real))
         .map((real) => [real, before?.sinceMs.get(real)] as const);
       const isNew = since.some(([, known]) => known === undefined);
-      const everyMs = isNew || !before ? FIRST_LOOK_MS : Math.min(2 * before.everyMs, RARE_LOOK_MS);
+      const wasLooked = looked === 'everything' || looked.has(key);
+      const everyMs =
+        isNew || !before ? FIRST_LOOK_MS : wasLooked ? Math.min(2 * before.everyMs, RARE_LOOK_MS) : before.everyMs;
       const sinceMs = new Map(since.map(([real, known]) => [real, known ?? nowMs]));
       const overMs = this.#limitMs > 0 ? Math.min(...sinceMs.values()) + this.#limitMs : Infinity;
-      const nextMs = Math.max(nowMs + 1, Math.min(nowMs + everyMs, overMs));
+      const lookMs = before && !wasLooked ? Math.min(before.nextMs, nowMs + everyMs) : nowMs + everyMs;
+      const nextMs = Math.max(nowMs + 1, Math.min(lookMs, overMs));
       if (first) {
         this.#servers.set(key, { server: first.server, lingers: lingering.has(key), sinceMs, everyMs, nextMs });
       }

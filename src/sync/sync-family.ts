@@ -141,7 +141,11 @@ async function program(
   if (programmed.applied) {
     wanted.settled();
     const { scope: compared, plan } = programmed;
-    drains.passed(compared === 'everything' ? compared : compared.servers, plan?.kept ?? [], startedMs);
+    const servers = {
+      scope: compared === 'everything' ? compared : compared.servers,
+      looked: everything ? ('everything' as const) : new Set(due.servers),
+    };
+    drains.passed(servers, plan?.kept ?? [], startedMs);
   }
   return programmed;
 }
