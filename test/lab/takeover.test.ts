@@ -167,6 +167,6 @@ describe('test/lab/takeover of a daemon by another', () => {
     await said(third, 'waiting for the other one to end');
     await first.kill();
     await said(third, 'started');
-    expect(await third.stop()).to.deep.equal({ exitCode: 0 });
+    expect(await third.stop(60_000)).to.deep.equal({ exitCode: 0 });
   }).timeout(300_000);
 });
