@@ -6,7 +6,7 @@ import { NODE, useLoneNode } from './lone-node.ts';
 import { netnsHost } from './netns-host.ts';
 import { clusterAddress, nodePort, type Offer, SERVICE_PORT } from './offers.ts';
 import { PROGRAM } from './proxier-daemon.ts';
-import { cleanQuickly, QuickNode } from './quick-node.ts';
+import { cleanQuickly, QuickNode, resetReady } from './quick-node.ts';
 import { addStrangers, expectStrangers } from './strangers.ts';
 
 const WEB: Offer = { name: 'web', number: 71, type: 'NodePort', pods: ['a1', 'b1'], hasExternalIPs: true };
@@ -156,7 +156,7 @@ describe('test/lab/cleanup', () => {
         'OTHERS 1',
       ]);
     }
-    await lab.resetNode(NODE);
+    await resetReady(lab, NODE);
   });
 
   describe('of iptables mode', () => {
@@ -199,7 +199,7 @@ COMMIT
 `;
 
     beforeEach(async () => {
-      await lone().lab.resetNode(NODE);
+      await resetReady(lone().lab, NODE);
       await lone().lab.output(NODE, 'iptables-restore', ['--noflush'], { input: IPTABLES_MODE });
     });
 
@@ -218,7 +218,7 @@ COMMIT
       await program();
       await cleanQuickly(NODE, { of: ['iptables'] });
       const beside = await state();
-      await lone().lab.resetNode(NODE);
+      await resetReady(lone().lab, NODE);
       await program();
       const alone = await state();
       const sorted = (rules: string) =>

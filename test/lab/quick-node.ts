@@ -10,6 +10,7 @@ import { succeed } from '../../src/model/result.ts';
 import { FAMILIES } from '../../src/net/family.ts';
 import { systemClock } from '../../src/queue/clock.ts';
 import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import { cidr } from '../builders/net.ts';
 import { settings as settingsWith } from '../builders/objects.ts';
 import { recordChanges } from '../kernel/run-case.ts';
 import type { Lab } from './lab.ts';
@@ -37,10 +38,16 @@ export class QuickNode {
     this.#proxier = new Proxier({
       families: FAMILIES,
       nodeName: name,
-      settings: settingsWith(given.settings),
+      settings: settingsWith({ detectLocal: { kind: 'cluster-cidr', cidrs: CLUSTER_CIDRS }, ...given.settings }),
       kernel: new Kernel(given.host ?? netnsHost(name), FAMILIES, systemClock.nowMs),
       nowMs: systemClock.nowMs,
     });
+  }
+
+  /** `program`, and what a later pass does about TCP servers that had to stop taking connections first. */
+  async settle(...offers: readonly Offer[]): Promise<void> {
+    await this.program(...offers);
+    await this.program(...offers);
   }
 
   /** Makes the cluster consist of these Services and passes; throws when something of the pass fails. */
@@ -58,6 +65,17 @@ export class QuickNode {
     return report;
   }
 }
+
+/** As the daemons of the lab have them. */
+const CLUSTER_CIDRS = ['10.180.0.0/16', 'fd00:180::/32'].map(cidr);
+
+/** Brings a node into its first state, but for the settings that a daemon makes before its first pass. */
+export async function resetReady(lab: Lab, name: string): Promise<void> {
+  await lab.resetNode(name);
+  await lab.output(name, 'sysctl', ['-qw', ...SETTINGS]);
+}
+
+const SETTINGS = ['conntrack', 'expire_nodest_conn', 'expire_quiescent_template'].map((key) => `net.ipv4.vs.${key}=1`);
 
 function objectsOf(lab: Lab, offers: readonly Offer[]): readonly Record<string, unknown>[] {
   return [
