@@ -1,5 +1,7 @@
 import type { FlowTargets } from '../kernel/conntrack/state.ts';
+import { parseAddressShow } from '../kernel/dummy/parse.ts';
 import { renderDummySteps } from '../kernel/dummy/render.ts';
+import { parseIpsetSave } from '../kernel/ipset/parse.ts';
 import type { SetEntry } from '../kernel/ipset/state.ts';
 import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
@@ -10,6 +12,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { clearStaleFlows } from './conntrack.ts';
 import type { Host } from './host.ts';
 import { type Known, ownedBy, takeOver } from './known-state.ts';
+import { parseOnce } from './parse-once.ts';
 import { type Peek, peekKernel } from './peek.ts';
 import type { IpvsReading } from './read-ipvs.ts';
 import { describeReadError, observedOf, type ReadError, readKernel } from './read-kernel.ts';
@@ -56,7 +59,9 @@ export class Kernel {
   readonly #families: readonly Family[];
   readonly #nowMs: () => number;
   readonly #known = new Map<Family, Known>();
-  #ticksPerSecond: number | undefined;
+  readonly #parsers = { sets: parseOnce(parseIpsetSave), interfaces: parseOnce(parseAddressShow) };
+  /** As it was read last; what has become of the virtual servers since is in {@link #known}. */
+  #ipvs: IpvsReading | undefined;
 
   constructor(host: Host, families: readonly Family[], nowMs: () => number) {
     this.#host = host;
@@ -65,10 +70,10 @@ export class Kernel {
   }
 
   async refresh(families = this.#families): Promise<Result<InterfaceAddresses, KernelFailure>> {
-    const readings = await readKernel(this.#host, families, this.#knownIpvs());
+    const readings = await readKernel(this.#host, families, this.#knownIpvs(), this.#parsers);
     for (const family of families) this.#known.delete(family);
     if (!readings.ok) return fail(unreadable(readings.error));
-    this.#ticksPerSecond = readings.value.ipvs.ticksPerSecond;
+    this.#ipvs = readings.value.ipvs;
     for (const family of families) {
       const observed = observedOf(readings.value, family);
       this.#known.set(family, observed.ok ? { ok: true, value: ownedBy(observed.value) } : observed);
@@ -133,7 +138,7 @@ export class Kernel {
   settle(after: ObservedState, scope: Scope | 'everything'): void {
     const known = this.#known.get(after.family);
     if (!known?.ok) return;
-    if (scope === 'everything') this.#known.set(after.family, { ok: true, value: ownedBy(after) });
+    if (scope === 'everything') this.#known.set(after.family, { ok: true, value: ownedBy(after, known.value) });
     else takeOver(known.value, after, scope);
   }
 
@@ -146,7 +151,7 @@ export class Kernel {
     return succeed({ flows, more, runs: deletions > 0 ? [run] : [] });
   }
 
-  /** Flags and ticks that were learnt; `undefined` when a family is not known. */
+  /** What the next reading need not learn anew; `undefined` when a family is not known. */
   #knownIpvs(): IpvsReading | undefined {
     const servers = new Map<VirtualServerKey, VirtualServer>();
     for (const family of this.#families) {
@@ -154,7 +159,7 @@ export class Kernel {
       if (!known?.ok) return undefined;
       for (const [key, server] of known.value.ipvs) servers.set(key, server);
     }
-    return { state: servers, ticksPerSecond: this.#ticksPerSecond };
+    return { ticksPerSecond: undefined, ...this.#ipvs, state: servers };
   }
 }
 

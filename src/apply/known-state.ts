@@ -19,15 +19,19 @@ export interface KnownState extends ObservedState {
   tables: ReadTables;
 }
 
-/** A copy that may be changed; what is in it is shared until it is. */
-export function ownedBy({ family, ipvs, sets, dummy, tables }: ObservedState): KnownState {
+/** A copy that may be changed. Of what is owned already and is in it as well, none is made. */
+export function ownedBy({ family, ipvs, sets, dummy, tables }: ObservedState, owned?: KnownState): KnownState {
   return {
     family,
-    ipvs: new Map(ipvs),
-    sets: new Map(sets),
-    dummy: { exists: dummy.exists, addresses: new Set(dummy.addresses) },
+    ipvs: owned && ipvs === owned.ipvs ? owned.ipvs : new Map(ipvs),
+    sets: owned && sets === owned.sets ? owned.sets : new Map([...sets].map(([name, set]) => [name, copyOf(set)])),
+    dummy: owned && dummy === owned.dummy ? owned.dummy : { exists: dummy.exists, addresses: new Set(dummy.addresses) },
     tables,
   };
+}
+
+function copyOf(set: IpSet): IpSet {
+  return { ...set, entries: new Set(set.entries) };
 }
 
 /** Makes the named part of what is known the same as in `after`, which need not have more than that part. */
@@ -43,8 +47,7 @@ export function takeOver(known: KnownState, after: ObservedState, { servers, add
   }
   for (const [name, set] of after.sets) {
     const present = known.sets.get(name);
-    if (!present || present.maxEntries !== set.maxEntries)
-      known.sets.set(name, { ...set, entries: new Set(set.entries) });
+    if (!present || present.maxEntries !== set.maxEntries) known.sets.set(name, copyOf(set));
     else takeEntries(present.entries as Set<SetEntry>, set, entries);
   }
   if (rules) known.tables = after.tables;

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { anyIpvs, ipvs, real, server } from '../../test/builders/kernel-states.ts';
+import { ip } from '../../test/builders/net.ts';
+import { MemoryIpvs } from '../../test/kernel/memory-ipvs.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
-import type { VirtualServerKey } from '../kernel/ipvs/state.ts';
+import { renderIpvsState } from '../kernel/ipvs/render.ts';
+import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import { succeed } from '../model/result.ts';
+import { FAMILIES } from '../net/family.ts';
+import type { Host } from './host.ts';
 import { type IpvsReading, readIpvs, rereadIpvs } from './read-ipvs.ts';
 
 const SCRIPT = `-A -t 172.20.1.1:80 -s rr
@@ -63,4 +71,77 @@ describe('apply/read-ipvs', () => {
     expect([...after.state.values()].map(({ persistenceSeconds }) => persistenceSeconds)).to.deep.equal([30]);
     expect(after.ticksPerSecond).to.equal(250);
   });
+
+  describe('of what is known', () => {
+    const wanted = ipvs(server([real('10.180.0.1')]), server([real('10.180.0.2')], { address: ip('172.20.1.2') }));
+    const [FIRST, SECOND] = [...wanted.keys()];
+    let restored: MemoryIpvs;
+    const readOf = (from: MemoryIpvs, before: IpvsReading) => reading(rereadIpvs(fileOf(from.proc()), before));
+
+    beforeEach(() => {
+      restored = new MemoryIpvs();
+      restored.restore(renderIpvsState(wanted));
+    });
+
+    it('keeps the objects that are as read, though nobody has counted their connections', async () => {
+      const first = await readOf(restored, { state: wanted, ticksPerSecond: undefined });
+      restored.connect('-t 172.20.1.1:80', '10.180.0.1:8080', 3);
+      const again = await readOf(restored, first);
+      for (const key of wanted.keys()) {
+        expect(first.state.get(key)).to.equal(wanted.get(key));
+        expect(again.state.get(key)).to.equal(wanted.get(key));
+      }
+    });
+
+    it('sees what others have changed since, and what they have changed back', async () => {
+      const first = await readOf(restored, { state: wanted, ticksPerSecond: undefined });
+      restored.restore('-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 5\n');
+      const changed = await readOf(restored, first);
+      expect(weights(changed.state.get(FIRST as VirtualServerKey))).to.deep.equal([5]);
+      expect(changed.state.get(SECOND as VirtualServerKey)).to.equal(wanted.get(SECOND as VirtualServerKey));
+      restored.restore('-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1\n');
+      expect(weights((await readOf(restored, changed)).state.get(FIRST as VirtualServerKey))).to.deep.equal([1]);
+    });
+
+    it('believes the file when it is as it was, and what is known has become another', async () => {
+      const first = await readOf(restored, { state: wanted, ticksPerSecond: undefined });
+      const known = new Map(first.state).set(FIRST as VirtualServerKey, server([real('10.180.0.1', { weight: 0 })]));
+      const again = await readOf(restored, { ...first, state: known });
+      expect(weights(again.state.get(FIRST as VirtualServerKey))).to.deep.equal([1]);
+    });
+
+    it('tells connections of a real server without weight', async () => {
+      restored.restore('-e -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0\n');
+      const known = new Map(wanted).set(FIRST as VirtualServerKey, server([real('10.180.0.1', { weight: 0 })]));
+      const again = await readOf(restored, { state: known, ticksPerSecond: undefined });
+      const reals = [...(again.state.get(FIRST as VirtualServerKey)?.realServers.values() ?? [])];
+      expect(reals.map(({ connections }) => connections)).to.deep.equal([0]);
+    });
+
+    for (const family of FAMILIES) {
+      it(`reads the same as without memory, from any ${family} state to any other`, () =>
+        fc.assert(
+          fc.asyncProperty(anyIpvs(family), anyIpvs(family), async (before, after) => {
+            const [first, second] = [new MemoryIpvs(), new MemoryIpvs()];
+            first.restore(renderIpvsState(before));
+            second.restore(renderIpvsState(after));
+            const remembered = await readOf(first, { state: new Map(), ticksPerSecond: 250 });
+            const plain = { state: new Map(), ticksPerSecond: 250 };
+            const [read, fresh] = await Promise.all([
+              readOf(second, { ...remembered, state: new Map() }),
+              readOf(second, plain),
+            ]);
+            expect(read.state).to.deep.equal(fresh.state);
+          }),
+        ));
+    }
+  });
+
+  function weights(of: VirtualServer | undefined): readonly number[] {
+    return [...(of?.realServers.values() ?? [])].map(({ weight }) => weight);
+  }
+
+  function fileOf(text: string): Host {
+    return { ...kernel, readText: async () => succeed(text) };
+  }
 });

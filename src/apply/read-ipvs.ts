@@ -1,5 +1,6 @@
-import { parseIpvsList } from '../kernel/ipvs/parse-list.ts';
-import type { IpvsState, VirtualServer } from '../kernel/ipvs/state.ts';
+import { blocksOf } from '../kernel/ipvs/listing.ts';
+import { parseIpvsBlock, parseIpvsList } from '../kernel/ipvs/parse-list.ts';
+import { type IpvsState, type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Host } from './host.ts';
 import type { FileError, ToolError } from './tool.ts';
@@ -9,6 +10,8 @@ export interface IpvsReading {
   readonly state: IpvsState;
   /** How many kernel ticks make a second; unknown until a persistent virtual server was seen. */
   readonly ticksPerSecond: number | undefined;
+  /** Virtual servers by the part of the file that told of each when it was read last; where that is the same, so are they. */
+  readonly blocks?: ReadonlyMap<string, VirtualServer>;
 }
 
 export type IpvsReadError = ToolError | FileError | { readonly kind: 'not-understood'; readonly source: string };
@@ -27,22 +30,53 @@ export async function readIpvs(host: Host): Promise<Result<IpvsReading, IpvsRead
 /**
  * Reads anew what is known already, from a file and without starting a process. The file may lack virtual servers, so it counts only when
  * it has every one that is known; it tells no scheduler flags, so those that are known stay. Where that is not enough, the kernel is read
- * as {@link readIpvs} does.
+ * as {@link readIpvs} does. What is as it is known stays the same object, and only what the file tells in other words is parsed.
  */
 export async function rereadIpvs(host: Host, known: IpvsReading): Promise<Result<IpvsReading, IpvsReadError>> {
   const text = await host.readText(PROC_IPVS);
   if (!text.ok) return text;
-  const inTicks = parseIpvsList(text.value, 'proc');
-  if (!inTicks) return fail({ kind: 'not-understood', source: PROC_IPVS });
-  if ([...known.state.keys()].some((key) => !inTicks.has(key))) return readIpvs(host);
-  const ticksPerSecond = known.ticksPerSecond ?? learnTicks(inTicks, known.state);
-  const isPersistent = ({ persistenceSeconds }: VirtualServer) => persistenceSeconds > 0;
-  if (ticksPerSecond === undefined && [...inTicks.values()].some(isPersistent)) return readIpvs(host);
-  const completed = [...inTicks].map(([key, server]) => {
-    const persistenceSeconds = server.persistenceSeconds / (ticksPerSecond ?? 1);
-    return [key, { ...server, persistenceSeconds, schedulerFlags: known.state.get(key)?.schedulerFlags }] as const;
-  });
-  return succeed({ state: new Map(completed), ticksPerSecond });
+  const { ticksPerSecond } = known;
+  const state = new Map<VirtualServerKey, VirtualServer>();
+  const blocks = new Map<string, VirtualServer>();
+  for (const block of blocksOf(text.value)) {
+    const remembered = known.blocks?.get(block);
+    const read = remembered ?? parseIpvsBlock(block, 'proc');
+    if (!read) return fail({ kind: 'not-understood', source: PROC_IPVS });
+    if (read === 'not-ours') continue;
+    if (!remembered && read.persistenceSeconds > 0 && ticksPerSecond === undefined) return readIpvs(host);
+    const key = virtualServerKey(read);
+    const before = known.state.get(key);
+    const server = remembered ?? completed(read, before, ticksPerSecond);
+    const kept = before && tellsNothingNew(server, before) ? before : server;
+    state.set(key, kept);
+    blocks.set(block, kept);
+  }
+  for (const key of known.state.keys()) if (!state.has(key)) return readIpvs(host);
+  return succeed({ state, ticksPerSecond, blocks });
+}
+
+/** Flags as they are known, and seconds for ticks. */
+function completed(
+  read: VirtualServer,
+  before: VirtualServer | undefined,
+  ticksPerSecond: number | undefined,
+): VirtualServer {
+  const persistenceSeconds = read.persistenceSeconds / (ticksPerSecond ?? 1);
+  return { ...read, persistenceSeconds, schedulerFlags: before?.schedulerFlags };
+}
+
+/** Connections to a real server that takes new ones say nothing new when nobody has asked for them. */
+function tellsNothingNew(read: VirtualServer, before: VirtualServer): boolean {
+  if (read === before) return true;
+  if (read.scheduler !== before.scheduler || read.persistenceSeconds !== before.persistenceSeconds) return false;
+  if (read.realServers.size !== before.realServers.size) return false;
+  for (const [key, real] of read.realServers) {
+    const known = before.realServers.get(key);
+    if (known?.weight !== real.weight || known.forwarding !== real.forwarding) return false;
+    const isUnasked = known.connections === undefined && real.weight > 0;
+    if (!isUnasked && known.connections !== real.connections) return false;
+  }
+  return true;
 }
 
 /** True when virtual servers are there whose flags only a complete reading tells. */

@@ -8,7 +8,6 @@ import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
-import { familyOf } from '../net/ip-address.ts';
 import type { Host } from './host.ts';
 import { hasSchedulerFlags, type IpvsReading, readIpvs, rereadIpvs } from './read-ipvs.ts';
 import type { ServerReadError } from './read-servers.ts';
@@ -36,11 +35,12 @@ export async function readKernel(
   host: Host,
   families: readonly Family[],
   known: IpvsReading | undefined,
+  { sets: parseSets, interfaces: parseInterfaces } = PARSERS,
 ): Promise<Result<Readings, ReadError>> {
   const [ipvs, sets, interfaces, ...tables] = await Promise.all([
     known && !hasSchedulerFlags(known.state) ? rereadIpvs(host, known) : readIpvs(host),
-    readTool(host, 'ipset', ['save'], parseIpsetSave),
-    readInterfaces(host),
+    readTool(host, 'ipset', ['save'], parseSets),
+    readInterfaces(host, parseInterfaces),
     ...families.map((family) => readTables(host, family)),
   ]);
   if (!ipvs.ok) return ipvs;
@@ -50,8 +50,11 @@ export async function readKernel(
   return succeed({ ipvs: ipvs.value, sets: sets.value, interfaces: interfaces.value, tables: byFamily });
 }
 
-export function readInterfaces(host: Host): Promise<Result<InterfaceAddresses, ReadError>> {
-  return readTool(host, 'ip', ['-json', 'address', 'show'], parseAddressShow);
+/** Of texts that are long where there are many Services. */
+const PARSERS = { sets: parseIpsetSave, interfaces: parseAddressShow };
+
+export function readInterfaces(host: Host, parse = parseAddressShow): Promise<Result<InterfaceAddresses, ReadError>> {
+  return readTool(host, 'ip', ['-json', 'address', 'show'], parse);
 }
 
 /** The part of the readings that concerns one family, or why its rules could not be read. */
@@ -59,12 +62,11 @@ export function observedOf(readings: Readings, family: Family): Result<ObservedS
   const tables = readings.tables[family];
   if (!tables) return fail({ kind: 'family-not-read', family });
   if (!tables.ok) return tables;
-  const { exists, addresses } = dummyOf(readings.interfaces);
   return succeed({
     family,
     ipvs: ipvsOfFamily(readings.ipvs.state, family),
     sets: readings.sets,
-    dummy: { exists, addresses: new Set([...addresses].filter((address) => familyOf(address) === family)) },
+    dummy: dummyOf(readings.interfaces, family),
     tables: tables.value,
   });
 }

@@ -1,5 +1,6 @@
 import type { InterfaceAddress } from '../../net/cidr.ts';
-import { familyOf, isLinkLocal, isLoopback, parseIpAddress } from '../../net/ip-address.ts';
+import type { Family } from '../../net/family.ts';
+import { familyOf, type IpAddress, isLinkLocal, isLoopback, parseIpAddress } from '../../net/ip-address.ts';
 import { DUMMY_INTERFACE, type DummyState } from './state.ts';
 
 /**
@@ -30,14 +31,15 @@ export function parseLinkKind(text: string, name: string): string | undefined {
   return typeof kind === 'string' ? kind : 'none';
 }
 
-/** The dummy interface among all interfaces. */
-export function dummyOf(interfaces: ReadonlyMap<string, readonly InterfaceAddress[]>): DummyState {
-  const bound = interfaces.get(DUMMY_INTERFACE) ?? [];
-  const served = bound.map(({ address }) => address).filter((address) => !isLoopback(address));
-  return {
-    exists: interfaces.has(DUMMY_INTERFACE),
-    addresses: new Set(served.filter((address) => familyOf(address) === 'IPv4' || !isLinkLocal(address))),
-  };
+/** The dummy interface among all interfaces, with the addresses of one family, or of both. */
+export function dummyOf(interfaces: ReadonlyMap<string, readonly InterfaceAddress[]>, family?: Family): DummyState {
+  const addresses = new Set<IpAddress>();
+  for (const { address } of interfaces.get(DUMMY_INTERFACE) ?? []) {
+    const of = familyOf(address);
+    const isAsked = family === undefined || of === family;
+    if (isAsked && !isLoopback(address) && (of === 'IPv4' || !isLinkLocal(address))) addresses.add(address);
+  }
+  return { exists: interfaces.has(DUMMY_INTERFACE), addresses };
 }
 
 interface JsonLink {

@@ -152,15 +152,15 @@ function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, own: OwnSets): rea
 }
 
 function adds(present: ReadonlySet<SetEntry>, set: IpSet): readonly EntryStep[] {
-  return [...set.entries].flatMap((entry): EntryStep[] =>
-    present.has(entry) ? [] : [{ kind: 'add-entry', set, entry }],
-  );
+  const steps: EntryStep[] = [];
+  for (const entry of set.entries) if (!present.has(entry)) steps.push({ kind: 'add-entry', set, entry });
+  return steps;
 }
 
 type EntryStep = Extract<IpsetStep, { readonly entry: SetEntry }>;
 
 function deletes(present: ReadonlySet<SetEntry>, set: IpSet): readonly EntryStep[] {
-  return [...present].flatMap((entry): EntryStep[] =>
-    set.entries.has(entry) ? [] : [{ kind: 'delete-entry', set, entry }],
-  );
+  const steps: EntryStep[] = [];
+  for (const entry of present) if (!set.entries.has(entry)) steps.push({ kind: 'delete-entry', set, entry });
+  return steps;
 }

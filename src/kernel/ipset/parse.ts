@@ -8,19 +8,31 @@ import type { IpSet, IpsetState, SetEntry } from './state.ts';
 export function parseIpsetSave(text: string): IpsetState | undefined {
   const sets = new Map<string, ReadSet>();
   for (const line of text.split('\n')) {
-    const [command, name = '', ...words] = line.split(' ');
-    if (command === '') continue;
-    if (command === 'create') {
-      sets.set(name, readSet(name, words));
-    } else if (command === 'add' && words[0] !== undefined && sets.has(name)) {
-      const set = sets.get(name);
-      set?.entries.add(nameProtocol(canonical(words[0])));
-      if (words.includes('nomatch') && !set?.oddities.includes('nomatch')) set?.oddities.push('nomatch');
+    if (line === '') continue;
+    if (line.startsWith(ADD)) {
+      if (!addEntry(line, sets)) return undefined;
     } else {
-      return undefined;
+      const [command, name = '', ...words] = line.split(' ');
+      if (command !== 'create') return undefined;
+      sets.set(name, readSet(name, words));
     }
   }
   return sets;
+}
+
+const ADD = 'add ';
+
+/** `add NAME ENTRY`, and options if there are any; false for another form, or a set that is not there. There are many: no line is split. */
+function addEntry(line: string, sets: ReadonlyMap<string, ReadSet>): boolean {
+  const nameEnd = line.indexOf(' ', ADD.length);
+  const set = sets.get(line.slice(ADD.length, nameEnd));
+  if (nameEnd < 0 || !set) return false;
+  const optionsStart = line.indexOf(' ', nameEnd + 1);
+  const entry = line.slice(nameEnd + 1, optionsStart < 0 ? undefined : optionsStart);
+  set.entries.add(nameProtocol(canonical(entry)));
+  if (optionsStart >= 0 && line.split(' ').includes('nomatch') && !set.oddities.includes('nomatch'))
+    set.oddities.push('nomatch');
+  return true;
 }
 
 /** The tool writes an IPv6 address whose first 96 bits are 0 with a dotted end, `::1.2.3.4`; we do not. */

@@ -1,4 +1,4 @@
-import { formatAddress, type IpAddress, parseIpAddress } from '../../net/ip-address.ts';
+import { type IpAddress, parseIpAddress } from '../../net/ip-address.ts';
 import { type Port, parsePort } from '../../net/port.ts';
 
 /** The two ends of a virtual or real server's name. */
@@ -15,15 +15,23 @@ export function parseAddressPort(text: string): AddressPort | undefined {
 
 /** Reads `AC140101:0050` or `[fd00:0096:…]:0050`, all of it hexadecimal, as `/proc/net/ip_vs` shows them. */
 export function parseHexAddressPort(text: string): AddressPort | undefined {
-  const match = /^(?:([0-9A-F]{8})|\[([0-9a-f:.]+)\]):([0-9A-F]{4})$/.exec(text);
-  if (!match) return undefined;
-  const [, ipv4, ipv6 = '', portText = ''] = match;
-  const address = ipv4 === undefined ? parseIpAddress(ipv6) : formatIpv4(Number.parseInt(ipv4, 16));
-  return join(address, Number.parseInt(portText, 16));
+  if (text.charCodeAt(0) === BRACKET) {
+    const [, address = '', port = ''] = /^\[([0-9a-f:.]+)\]:([0-9A-F]{4})$/.exec(text) ?? [];
+    return join(parseIpAddress(address), Number.parseInt(port, 16));
+  }
+  if (text.length !== IPV4_LENGTH || text[8] !== ':') return undefined;
+  const byte = (at: number) => hexDigit(text.charCodeAt(at)) * 16 + hexDigit(text.charCodeAt(at + 1));
+  const [a, b, c, d, port] = [byte(0), byte(2), byte(4), byte(6), byte(9) * 256 + byte(11)];
+  return Number.isNaN(a + b + c + d) ? undefined : join(`${a}.${b}.${c}.${d}` as IpAddress, port);
 }
 
-function formatIpv4(bits: number): IpAddress {
-  return formatAddress([bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255]);
+const BRACKET = 91;
+const IPV4_LENGTH = 'AC140101:0050'.length;
+
+/** NaN for anything else than 0–9 and A–F. */
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  return code >= 65 && code <= 70 ? code - 55 : Number.NaN;
 }
 
 function join(address: IpAddress | undefined, portNumber: number): AddressPort | undefined {

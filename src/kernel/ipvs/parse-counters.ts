@@ -1,5 +1,6 @@
 import { parseProtocol } from '../../net/protocol.ts';
 import { parseHexAddressPort } from './address-port.ts';
+import { wordsByLine } from './listing.ts';
 import { type RealServerKey, realServerKey, type VirtualServerKey, virtualServerKey } from './state.ts';
 
 /** Numbers of one virtual server, or of one real server of it. */
@@ -56,30 +57,11 @@ function numbersAfter(words: readonly string[], from: number): readonly number[]
 const COUNTERS = 5;
 const HEADER_LINES = 3;
 
-/** Words of each line after the header. The text is long: it is split neither as a whole nor by patterns, which would cost a multiple. */
+/** Words of each line after the header. */
 function* rows(text: string): Generator<readonly string[]> {
   let line = 0;
-  for (let start = 0; start < text.length; line++) {
-    const found = text.indexOf('\n', start);
-    const end = found < 0 ? text.length : found;
-    const words = line < HEADER_LINES ? [] : wordsOf(text, start, end);
-    if (words.length > 1) yield words;
-    start = end + 1;
+  for (const words of wordsByLine(text)) {
+    if (line >= HEADER_LINES && words.length > 1) yield words;
+    line += 1;
   }
 }
-
-function wordsOf(text: string, start: number, end: number): readonly string[] {
-  const words: string[] = [];
-  let wordStart = -1;
-  for (let at = start; at <= end; at++) {
-    const isBlank = at === end || text.charCodeAt(at) <= BLANK;
-    if (isBlank && wordStart >= 0) {
-      words.push(text.slice(wordStart, at));
-      wordStart = -1;
-    } else if (!isBlank && wordStart < 0) wordStart = at;
-  }
-  return words;
-}
-
-/** What is at most this is a space, a tab or a line's end. */
-const BLANK = 32;

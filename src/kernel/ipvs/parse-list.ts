@@ -1,5 +1,6 @@
 import { parseProtocol } from '../../net/protocol.ts';
 import { parseAddressPort, parseHexAddressPort } from './address-port.ts';
+import { blocksOf, isListing, wordsByLine } from './listing.ts';
 import {
   type Forwarding,
   type IpvsState,
@@ -25,31 +26,32 @@ export type ListForm = 'list' | 'proc';
  */
 export function parseIpvsList(text: string, form: ListForm): IpvsState | undefined {
   const state = new Map<VirtualServerKey, VirtualServer>();
-  let reals: Map<RealServerKey, RealServer> | undefined;
-  const header = HEADER.exec(text)?.[0];
-  if (header === undefined) return undefined;
-  for (const line of text.slice(header.length).split('\n')) {
-    const words = line.trim().split(/\s+/);
-    if (words[0] === '') continue;
-    if (words[0] === '->') {
-      if (!reals) continue;
-      const real = parseReal(words, form);
-      if (!real) return undefined;
-      reals.set(realServerKey(real), real);
-    } else if (words[0] === 'FWM' || EVERY_PORT.test(words[1] ?? '')) {
-      reals = undefined;
-    } else {
-      reals = new Map();
-      const server = parseServer(words, form, reals);
-      if (!server) return undefined;
-      state.set(virtualServerKey(server), server);
-    }
+  if (!isListing(text)) return undefined;
+  for (const block of blocksOf(text)) {
+    const server = parseIpvsBlock(block, form);
+    if (!server) return undefined;
+    if (server !== 'not-ours') state.set(virtualServerKey(server), server);
   }
   return state;
 }
 
-/** Asked for one virtual server, `ipvsadm` leaves out the first line. */
-const HEADER = /^(?:IP Virtual Server version .*\n)?Prot LocalAddress:Port .*\n {2}-> RemoteAddress:Port .*(?:\n|$)/;
+/** The same for the part of a listing that tells of one virtual server. */
+export function parseIpvsBlock(block: string, form: ListForm): VirtualServer | 'not-ours' | undefined {
+  const reals = new Map<RealServerKey, RealServer>();
+  let server: VirtualServer | undefined;
+  for (const words of wordsByLine(block)) {
+    if (server) {
+      const real = words[0] === '->' ? parseReal(words, form) : undefined;
+      if (!real) return undefined;
+      reals.set(realServerKey(real), real);
+    } else {
+      if (words[0] === '->' || words[0] === 'FWM' || EVERY_PORT.test(words[1] ?? '')) return 'not-ours';
+      server = parseServer(words, form, reals);
+      if (!server) return undefined;
+    }
+  }
+  return server ?? 'not-ours';
+}
 
 /** A persistent service may take every port of its address: `172.20.1.1:0` in a list, `AC140101:0000` in the file. */
 const EVERY_PORT = /:0+$/;
@@ -74,13 +76,12 @@ function parseServer(
 
 /** `-> ADDRESS:PORT METHOD WEIGHT ACTIVE INACTIVE` */
 function parseReal(words: readonly string[], form: ListForm): RealServer | undefined {
-  const backend = PARSE_ADDRESS_PORT[form](words[1] ?? '');
-  const forwarding = METHODS[words[2] ?? ''];
-  const [weight, active, inactive] = words.slice(3, 6).map(Number);
-  if (!backend || !forwarding || weight === undefined || active === undefined || inactive === undefined)
-    return undefined;
-  if (!Number.isInteger(weight) || !Number.isInteger(active + inactive)) return undefined;
-  return { ...backend, forwarding, weight, connections: active + inactive };
+  const [, target = '', method = '', weightText, active, inactive] = words;
+  const backend = PARSE_ADDRESS_PORT[form](target);
+  const forwarding = METHODS[method];
+  const [weight, connections] = [Number(weightText), Number(active) + Number(inactive)];
+  if (!backend || !forwarding || !Number.isInteger(weight) || !Number.isInteger(connections)) return undefined;
+  return { ...backend, forwarding, weight, connections };
 }
 
 const PARSE_ADDRESS_PORT = { list: parseAddressPort, proc: parseHexAddressPort } as const;

@@ -49,5 +49,7 @@ export function realServerKey(real: Pick<RealServer, 'address' | 'port'>): RealS
 
 /** The virtual servers of one family. */
 export function ipvsOfFamily(state: IpvsState, family: 'IPv4' | 'IPv6'): IpvsState {
-  return new Map([...state].filter(([, server]) => familyOf(server.address) === family));
+  const own = new Map<VirtualServerKey, VirtualServer>();
+  for (const [key, server] of state) if (familyOf(server.address) === family) own.set(key, server);
+  return own;
 }
