@@ -1,6 +1,6 @@
 /** Runs every stage, or those whose names are given, and closes with the sum of all tests. */
 import { spawn } from 'node:child_process';
-import { type Count, countStage, notRun, STAGES, type Stage } from './stages.ts';
+import { type Count, countStage, groupsOf, notRun, STAGES, type Stage } from './stages.ts';
 
 const wanted = process.argv.slice(2);
 const stages = STAGES.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
@@ -10,29 +10,34 @@ if (stages.length === 0) {
 }
 const counts: Count[] = [];
 const unrun: string[] = [];
-for (const stage of stages) {
+for (const group of groupsOf(stages)) await Promise.all(group.map((stage) => runStage(stage, group.length > 1)));
+if (unrun.length > 0) process.stdout.write(`\ncould not run:\n${unrun.map((line) => `  ${line}\n`).join('')}`);
+const [passed, failed] = [sum(({ passed: n }) => n), sum(({ failed: n }) => n)];
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+/** One that runs beside others shows what it printed when it is done. */
+async function runStage(stage: Stage, isBesideOthers: boolean): Promise<void> {
   process.stdout.write(`\n== ${stage.name}\n`);
   const startedMs = performance.now();
-  const { exitCode, output } = await run(stage);
+  const { exitCode, output } = await run(stage, !isBesideOthers);
+  if (isBesideOthers) process.stdout.write(`\n== ${stage.name}, done\n${output}`);
   const count = countStage(stage.counts, exitCode, output);
   counts.push(count);
   unrun.push(...notRun(output));
   const seconds = Math.round((performance.now() - startedMs) / 1000);
   process.stdout.write(`== ${stage.name}: ${count.passed} passed, ${count.failed} failed in ${seconds} s\n`);
 }
-if (unrun.length > 0) process.stdout.write(`\ncould not run:\n${unrun.map((line) => `  ${line}\n`).join('')}`);
-const [passed, failed] = [sum(({ passed: n }) => n), sum(({ failed: n }) => n)];
-process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-process.exitCode = failed > 0 ? 1 : 0;
 
 function sum(of: (count: Count) => number): number {
   return counts.reduce((total, count) => total + of(count), 0);
 }
 
-/** Shows what the stage prints as it comes, and keeps it. */
-function run({
-  command: [program = '', ...args],
-}: Stage): Promise<{ readonly exitCode: number; readonly output: string }> {
+/** Keeps what the stage prints, and shows it as it comes if asked to. */
+function run(
+  { command: [program = '', ...args] }: Stage,
+  isShown: boolean,
+): Promise<{ readonly exitCode: number; readonly output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const chunks: Buffer[] = [];
@@ -42,7 +47,7 @@ function run({
     ] as const) {
       stream.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
-        shown.write(chunk);
+        if (isShown) shown.write(chunk);
       });
     }
     child.once('error', reject);

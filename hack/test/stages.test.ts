@@ -1,7 +1,20 @@
+import { globSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { countStage, notRun } from './stages.ts';
+import { countStage, groupsOf, notRun, STAGES } from './stages.ts';
 
 describe('hack/test/stages', () => {
+  it('runs each test of the lab in one of its stages, which run at the same time', () => {
+    const [specs = []] = groupsOf(STAGES)
+      .filter((group) => group.length > 1)
+      .map((group) => group.map(({ command }) => command.at(-1) ?? ''));
+    const found = specs.flatMap((spec) => globSync(spec)).sort();
+    const all = readdirSync('test/lab', { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.test.ts'),
+    );
+    expect(found).to.deep.equal(all.map((path) => `test/lab/${path}`).sort());
+    expect(specs).to.have.lengthOf(2);
+  });
+
   it('counts a check as one test', () => {
     expect(countStage('check', 0, '')).to.deep.equal({ passed: 1, failed: 0 });
     expect(countStage('check', 1, '12 passing')).to.deep.equal({ passed: 0, failed: 1 });

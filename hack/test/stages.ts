@@ -4,6 +4,8 @@ export interface Stage {
   readonly command: readonly string[];
   /** `check`: one test, passed with status 0. `mocha`: as many tests as mocha says. `own`: as its last line. */
   readonly counts: 'check' | 'mocha' | 'own';
+  /** Neighbours with the same one run side by side, as each has a kernel of its own with one processor. */
+  readonly beside?: string;
 }
 
 export const STAGES: readonly Stage[] = [
@@ -12,13 +14,26 @@ export const STAGES: readonly Stage[] = [
   { name: 'layers', command: ['npm', 'run', '--silent', 'layers'], counts: 'check' },
   { name: 'dead code', command: ['npm', 'run', '--silent', 'dead'], counts: 'check' },
   { name: 'unit tests', command: ['mocha', '--reporter', 'dot'], counts: 'mocha' },
-  {
-    name: 'tests in a real kernel',
-    command: ['bash', 'hack/lab.sh', '-t', '2400', 'mocha', '--config', '.mocharc.lab.json'],
-    counts: 'mocha',
-  },
+  labStage('tests in a real kernel, a to q', 'test/lab/[a-q]*.test.ts'),
+  labStage('tests in a real kernel, r to z', 'test/lab/[r-z]*.test.ts'),
   { name: 'conformance, a handful', command: ['bash', 'hack/e2e.sh', '--smoke'], counts: 'own' },
 ];
+
+function labStage(name: string, files: string): Stage {
+  const command = ['bash', 'hack/lab.sh', '-t', '2400', 'mocha', '--config', '.mocharc.lab.json', '--spec', files];
+  return { name, command, counts: 'mocha', beside: 'lab' };
+}
+
+/** Stages that run at the same time, in the order of the list. */
+export function groupsOf(stages: readonly Stage[]): readonly (readonly Stage[])[] {
+  const groups: Stage[][] = [];
+  for (const stage of stages) {
+    const last = groups.at(-1);
+    if (last && stage.beside !== undefined && last[0]?.beside === stage.beside) last.push(stage);
+    else groups.push([stage]);
+  }
+  return groups;
+}
 
 export interface Count {
   readonly passed: number;
