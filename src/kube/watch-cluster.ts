@@ -14,7 +14,7 @@ import { createInterner } from './interner.ts';
 import { ListWatch, type WatchedResource } from './list-watch.ts';
 import type { TapType } from './list-watch-cache.ts';
 import type { ListWatchCounts } from './list-watch-counts.ts';
-import { RetryPace } from './list-watch-pace.ts';
+import { RequestPace } from './list-watch-pace.ts';
 import { nodeSelection, otherNodesSelection, SERVICE_SELECTION, type Selection, SLICE_SELECTION } from './selectors.ts';
 
 /** Who is told what happens in the cluster. Of a change, `previous` is absent for what is new, `current` for what has gone. */
@@ -77,7 +77,7 @@ export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }:
     patienceMs: OTHER_NODES_PATIENCE_MS,
     done: (late) => handler.listed(late),
   });
-  const pace = new RetryPace(options.clock);
+  const pace = new RequestPace(options.clock);
   const intern = createInterner();
   const watch = <T>(
     kind: WatchedKind,
