@@ -8,7 +8,8 @@ import { type ApiError, readRefusal } from './client-errors.ts';
 import type { ApiRequest, BodySink } from './client-transport.ts';
 
 /**
- * Sends one request over the connection's agent. A read that fails because a kept connection had gone stale is sent once more.
+ * Sends one request over the connection's agent. A read that fails because a kept connection had gone stale is sent once more, but a watch,
+ * which is retried anyway.
  * Never rejects; what the sink throws leaves the event loop as an uncaught exception.
  */
 export async function exchange(
@@ -30,9 +31,10 @@ function unless(outcome: Outcome, { server }: Connection, { path }: ApiRequest):
 function attempt(connection: Connection, request: ApiRequest, sink: BodySink): Promise<Outcome> {
   return new Promise((resolve) => {
     const outgoing = start(connection, request);
+    const isRepeated = request.method === 'GET' && request.query?.watch === undefined;
     const broken = (error: Error) => resolve(fail(errorOf(error, connection, request)));
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      const stale = outgoing.reusedSocket && error.code === 'ECONNRESET' && request.method === 'GET';
+      const stale = outgoing.reusedSocket && error.code === 'ECONNRESET' && isRepeated;
       if (stale) resolve('stale-connection');
       else broken(error);
     });

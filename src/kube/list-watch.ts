@@ -1,26 +1,15 @@
 import type { Decoded } from '../model/problem.ts';
-import { fail, type Result, succeed } from '../model/result.ts';
+import { type Result, succeed } from '../model/result.ts';
 import type { CancelTimer, Clock } from '../queue/clock.ts';
 import { type ApiError, describeApiError, isServerFault, isStaleVersion } from './client-errors.ts';
-import { type ApiTransport, callJson } from './client-transport.ts';
+import type { ApiTransport } from './client-transport.ts';
 import { Backoff } from './list-watch-backoff.ts';
 import { type CacheHandler, ObjectCache, type RawTap } from './list-watch-cache.ts';
 import { ListWatchCounter, type ListWatchCounts, type RelistReason } from './list-watch-counts.ts';
 import { RequestPace } from './list-watch-pace.ts';
-import { readPages } from './list-watch-pages.ts';
-import { guardSilence } from './list-watch-silence.ts';
+import { requestList, selectors, type WatchedResource } from './list-watch-requests.ts';
 import { followWatch } from './list-watch-stream.ts';
 import type { WatchEvent } from './watch-events.ts';
-
-/** Which objects are listed and watched. */
-export interface WatchedResource {
-  /** What logs and metrics call it: `services`. */
-  readonly name: string;
-  /** Path of the collection: `/api/v1/services`. */
-  readonly path: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-}
 
 /** Who is told. What throws in here is a bug and ends the process. */
 export interface ListWatchHandler<T> extends CacheHandler<T> {
@@ -47,9 +36,6 @@ export interface ListWatchOptions<T> {
   /** How often the handler is told of every object once more; absent: never. */
   readonly resyncMs?: number | undefined;
 }
-
-/** How long the server may be silent while it answers a list. */
-const listSilenceMs = 60_000;
 
 /**
  * Keeps a copy of one resource up to date and tells of every change, until it is stopped: lists, then watches from the list's version on,
@@ -125,8 +111,8 @@ export class ListWatch<T> {
   }
 
   async #list(): Promise<Result<undefined, ApiError>> {
-    const fetchPage = (query: Readonly<Record<string, string>>) => this.#fetch(query);
-    const list = await readPages(fetchPage, this.#listVersion, (object) => this.#cache.read(object));
+    const request = { ...this.#options, pace: this.#pace, signal: this.#stopping.signal };
+    const list = await requestList(request, this.#listVersion, (object) => this.#cache.read(object));
     if (!list.ok) return list;
     if (this.#stopping.signal.aborted) return succeed(undefined);
     this.#counter.listed(this.#cache.replace(list.value.objects));
@@ -137,22 +123,6 @@ export class ListWatch<T> {
     this.#options.handler.listed();
     this.#armResync();
     return succeed(undefined);
-  }
-
-  async #fetch(query: Readonly<Record<string, string>>): Promise<Result<unknown, ApiError>> {
-    const { transport, clock, resource } = this.#options;
-    const guard = guardSilence(clock, this.#stopping.signal, listSilenceMs);
-    const request = {
-      method: 'GET',
-      path: resource.path,
-      query: { ...selectors(resource), ...query },
-      signal: guard.signal,
-    } as const;
-    const fetched = await callJson(transport, request, () => guard.heard(listSilenceMs));
-    guard.end();
-    return guard.fired()
-      ? fail({ kind: 'unreachable', url: resource.path, message: 'the server fell silent' })
-      : fetched;
   }
 
   #watch(version: string): Promise<Result<undefined, ApiError>> {
@@ -234,8 +204,4 @@ export class ListWatch<T> {
     this.#troubles.clear();
     this.#options.handler.recovered();
   }
-}
-
-function selectors({ labelSelector, fieldSelector }: WatchedResource): Readonly<Record<string, string>> {
-  return { ...(labelSelector ? { labelSelector } : {}), ...(fieldSelector ? { fieldSelector } : {}) };
 }
