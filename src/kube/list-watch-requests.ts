@@ -29,6 +29,8 @@ type Query = Readonly<Record<string, string>>;
 
 /** How long the server may be silent while it answers a list. */
 const SILENCE_MS = 60_000;
+/** A list that may come whole, as the first one does, may be longer than pages are. */
+const WHOLE_LIST_LIMIT_BYTES = 256 * 1024 * 1024;
 
 /**
  * Asks for a list of this version, as {@link readPages} does. Its first request has had its turn; further pages need none, but count when they
@@ -63,7 +65,8 @@ async function fetchJson(
   const { path } = resource;
   const guard = guardSilence(clock, signal, SILENCE_MS);
   const request = { method: 'GET', path, query: { ...selectors(resource), ...query }, signal: guard.signal } as const;
-  const fetched = await callJson(transport, request, () => guard.heard(SILENCE_MS));
+  const limitBytes = 'limit' in query && !('resourceVersion' in query) ? undefined : WHOLE_LIST_LIMIT_BYTES;
+  const fetched = await callJson(transport, request, () => guard.heard(SILENCE_MS), limitBytes);
   guard.end();
   return guard.fired() ? fail({ kind: 'unreachable', url: path, message: 'the server fell silent' }) : fetched;
 }
