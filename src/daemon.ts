@@ -1,9 +1,10 @@
 import { hostname } from 'node:os';
+import type { Logger } from 'pino';
 import { type FollowingHost, systemHost } from './apply/host.ts';
 import { examineNode } from './apply/prepare-node.ts';
 import type { RunArguments } from './cli/command-line.ts';
 import type { ExitCode } from './cli/exit-code.ts';
-import { readEffectiveConfig } from './cli/read-config.ts';
+import { type ReadConfig, readEffectiveConfig } from './cli/read-config.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
 import { proxySettings } from './config/proxy-settings.ts';
@@ -19,23 +20,54 @@ import { serve } from './serve.ts';
 export interface Surroundings {
   readonly host: FollowingHost;
   readonly openLog: typeof createLogger;
+  /** How long what runs when the process is told to end may go on, 9 s. */
+  readonly patienceMs?: number;
 }
 
 const THIS_MACHINE: Surroundings = { host: systemHost, openLog: createLogger };
+/** The process itself has 10 s. */
+const PATIENCE_MS = 9000;
 
-/** Runs on this machine until `stop` resolves, or until there is nothing more to do. */
+/** Runs on this machine until `stop` resolves, or until there is nothing more to do. Whatever is slow at the start, `stop` ends it. */
 export async function runDaemon(
   args: RunArguments,
   version: string,
   terminal: Terminal,
   stop: Promise<string>,
-  { host, openLog }: Surroundings = THIS_MACHINE,
+  { host, openLog, patienceMs = PATIENCE_MS }: Surroundings = THIS_MACHINE,
 ): Promise<ExitCode> {
-  const read = await readEffectiveConfig(args.flags, terminal);
+  const read = await unlessStopped(readEffectiveConfig(args.flags, terminal), stop);
+  if (typeof read === 'string') return stoppedEarly(args, terminal, read);
   if (!read) return 2;
+  const log = openLog(read.config.logging);
+  const start = { args, host, version, log, setVerbosity: verbositySetter(log), read, terminal };
+  const prepared = await unlessStopped(prepare(start), stop);
+  if (typeof prepared === 'number') return prepared;
+  if (typeof prepared === 'string') return stoppedEarly(args, terminal, prepared, log);
+  const { transport } = prepared;
+  try {
+    if (args.mode === 'daemon')
+      return await serve({ ...prepared, flags: args.flags, recordTo: args.record, patienceMs }, stop);
+    const done = await unlessStopped(dryRunCluster({ ...prepared, form: args.form, terminal }), stop);
+    return typeof done === 'string' ? stoppedEarly(args, terminal, done, log) : done;
+  } finally {
+    transport.close();
+  }
+}
+
+interface Start {
+  readonly args: RunArguments;
+  readonly host: FollowingHost;
+  readonly version: string;
+  readonly log: Logger;
+  readonly setVerbosity: (verbosity: number) => void;
+  readonly read: ReadConfig;
+  readonly terminal: Terminal;
+}
+
+/** Everything before the API server is asked; a status when that is all, or when it cannot go on. */
+async function prepare({ args, host, version, log, setVerbosity, read, terminal }: Start) {
   const { config } = read;
-  const log = openLog(config.logging);
-  const setVerbosity = verbositySetter(log);
   for (const notice of config.notices) log.warn(notice);
   if (config.ignoredFlags.length > 0) log.warn({ flags: config.ignoredFlags }, 'flags do not count beside a file');
   const examined = await examineNode(host);
@@ -57,7 +89,7 @@ export async function runDaemon(
     nowMs: systemClock.nowMs,
     wallMs: Date.now,
   });
-  const transport = openTransport({
+  const opened = openTransport({
     kubeconfig: config.clientConnection.kubeconfig ?? '',
     master: config.master ?? '',
     userAgent: `ipvs-proxier/${version}`,
@@ -66,18 +98,22 @@ export async function runDaemon(
     clock: systemClock,
     observe: observers.apiRequest,
   });
-  if (!transport.ok) return giveUp(terminal, [`${transport.error.source}: ${transport.error.message}`]);
-  const parts = { config, host, transport: transport.value, nodeName: nodeName(config) };
-  try {
-    if (args.mode === 'dry-run') return await dryRunCluster({ ...parts, abilities, form: args.form, terminal });
-    const { flags, record: recordTo } = args;
-    return await serve(
-      { ...parts, ...ready, read, families, log, version, flags, observers, setVerbosity, recordTo },
-      stop,
-    );
-  } finally {
-    transport.value.close();
-  }
+  if (!opened.ok) return giveUp(terminal, [`${opened.error.source}: ${opened.error.message}`]);
+  const [transport, name] = [opened.value, nodeName(config)];
+  const parts = { config, read, host, transport, nodeName: name, abilities, families };
+  return { ...parts, ...ready, observers, log, setVerbosity, version };
+}
+
+/** What the work comes to, or why it is not waited for any longer. */
+function unlessStopped<T>(work: Promise<T>, stop: Promise<string>): Promise<T | string> {
+  return Promise.race([work, stop]);
+}
+
+/** What was asked for was not done, unless it was to run until it is stopped. */
+function stoppedEarly({ mode }: RunArguments, terminal: Terminal, why: string, log?: Logger): ExitCode {
+  if (mode !== 'daemon') return giveUp(terminal, [`ended by ${why} before it was done`]);
+  log?.info({ why }, 'stopping; what is programmed stays');
+  return 0;
 }
 
 function nodeName(config: ProxyConfig): string {
