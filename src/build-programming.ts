@@ -15,6 +15,7 @@ import { systemClock } from './queue/clock.ts';
 import { DueRequests } from './queue/due-requests.ts';
 import { ServiceQueue } from './queue/service-queue.ts';
 import { Serving } from './serving.ts';
+import { Canary } from './sync/canary.ts';
 import type { ClusterRecord } from './sync/cluster-record.ts';
 import { measuredKernel } from './sync/measured-kernel.ts';
 import { PassLoop } from './sync/pass-loop.ts';
@@ -46,6 +47,8 @@ export interface Programming {
   readonly runner: PassRunner;
   readonly events: PassEvents;
   readonly serving: Serving;
+  /** Notices what others flush; not started yet. */
+  readonly canary: Canary;
   /** Settles when the runner has ended by itself. */
   readonly finished: Promise<void>;
   /** No Service is taken and no Event is stored from now on. */
@@ -104,9 +107,19 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
     nowMs,
     fullIntervalMs: config.syncPeriodMs,
   });
+  const canary = new Canary({
+    clock: systemClock,
+    look: () => proxier.findDrift(),
+    drifted: (things) => {
+      log.warn({ things }, 'somebody else has changed what is ours; it is mended');
+      runner.request('drift');
+    },
+    trouble: (err) => log.warn({ err }, 'what others flush is noticed in full passes only'),
+  });
   return {
     record,
     queue,
+    canary,
     runner,
     events,
     serving,

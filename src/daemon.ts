@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type FollowingHost, systemHost } from './apply/host.ts';
+import { describeLockError, lockNode } from './apply/node-lock.ts';
 import { examineNode } from './apply/prepare-node.ts';
 import type { RunArguments } from './cli/command-line.ts';
 import type { ExitCode } from './cli/exit-code.ts';
@@ -9,6 +10,7 @@ import type { Terminal } from './cli/terminal.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
 import { proxySettings } from './config/proxy-settings.ts';
 import { dryRunCluster } from './dry-run.ts';
+import { holdNode } from './hold-node.ts';
 import { openTransport } from './kube/client.ts';
 import { makeReady, type ReadyNode } from './make-ready.ts';
 import { createLogger, verbositySetter } from './observe/logger.ts';
@@ -20,56 +22,76 @@ import { serve } from './serve.ts';
 export interface Surroundings {
   readonly host: FollowingHost;
   readonly openLog: typeof createLogger;
+  readonly lock: typeof lockNode;
   /** How long what runs when the process is told to end may go on, 9 s. */
   readonly patienceMs?: number;
 }
 
-const THIS_MACHINE: Surroundings = { host: systemHost, openLog: createLogger };
+const THIS_MACHINE: Surroundings = { host: systemHost, openLog: createLogger, lock: lockNode };
+
 /** The process itself has 10 s. */
 const PATIENCE_MS = 9000;
 
-/** Runs on this machine until `stop` resolves, or until there is nothing more to do. Whatever is slow at the start, `stop` ends it. */
+/** A daemon that is told to end has ended after 10 s. */
+const LOCK_PATIENCE_MS = 15_000;
+
+/**
+ * Runs on this machine until `stop` resolves, or until there is nothing more to do; whatever is slow at the start, `stop` ends it. The daemon
+ * waits for one that is about to end.
+ */
 export async function runDaemon(
   args: RunArguments,
   version: string,
   terminal: Terminal,
   stop: Promise<string>,
-  { host, openLog, patienceMs = PATIENCE_MS }: Surroundings = THIS_MACHINE,
+  { host, openLog, lock, patienceMs = PATIENCE_MS }: Surroundings = THIS_MACHINE,
 ): Promise<ExitCode> {
   const read = await unlessStopped(readEffectiveConfig(args.flags, terminal), stop);
   if (typeof read === 'string') return stoppedEarly(args, terminal, read);
   if (!read) return 2;
-  const log = openLog(read.config.logging);
-  const start = { args, host, version, log, setVerbosity: verbositySetter(log), read, terminal };
-  const prepared = await unlessStopped(prepare(start), stop);
+  const { config } = read;
+  const log = openLog(config.logging);
+  for (const notice of config.notices) log.warn(notice);
+  if (config.ignoredFlags.length > 0) log.warn({ flags: config.ignoredFlags }, 'flags do not count beside a file');
+  const run = () => runConfigured({ args, read, log, version, terminal, stop, host, patienceMs });
+  if (args.mode !== 'daemon') return run();
+  const waiting = (err: string) => log.warn({ err }, 'waiting for the other one to end');
+  const hold = { lock, command: 'run', version, patienceMs: LOCK_PATIENCE_MS, stop, waiting } as const;
+  const held = await holdNode(hold, run);
+  if (held.ok) return held.value;
+  return held.error.kind === 'stopped' ? 0 : giveUp(terminal, [describeLockError(held.error)]);
+}
+
+interface ConfiguredRun {
+  readonly args: RunArguments;
+  readonly read: ReadConfig;
+  readonly log: Logger;
+  readonly version: string;
+  readonly terminal: Terminal;
+  readonly stop: Promise<string>;
+  readonly host: FollowingHost;
+  readonly patienceMs: number;
+}
+
+async function runConfigured(given: ConfiguredRun): Promise<ExitCode> {
+  const { args, terminal, log, stop } = given;
+  const prepared = await unlessStopped(prepare(given), stop);
   if (typeof prepared === 'number') return prepared;
   if (typeof prepared === 'string') return stoppedEarly(args, terminal, prepared, log);
-  const { transport } = prepared;
   try {
-    if (args.mode === 'daemon')
-      return await serve({ ...prepared, flags: args.flags, recordTo: args.record, patienceMs }, stop);
-    const done = await unlessStopped(dryRunCluster({ ...prepared, form: args.form, terminal }), stop);
+    const parts = { ...given, ...prepared };
+    if (args.mode === 'daemon') return await serve({ ...parts, flags: args.flags, recordTo: args.record }, stop);
+    const done = await unlessStopped(dryRunCluster({ ...parts, form: args.form }), stop);
     return typeof done === 'string' ? stoppedEarly(args, terminal, done, log) : done;
   } finally {
-    transport.close();
+    prepared.transport.close();
   }
 }
 
-interface Start {
-  readonly args: RunArguments;
-  readonly host: FollowingHost;
-  readonly version: string;
-  readonly log: Logger;
-  readonly setVerbosity: (verbosity: number) => void;
-  readonly read: ReadConfig;
-  readonly terminal: Terminal;
-}
-
 /** Everything before the API server is asked; a status when that is all, or when it cannot go on. */
-async function prepare({ args, host, version, log, setVerbosity, read, terminal }: Start) {
+async function prepare({ args, read, log, version, terminal, host }: ConfiguredRun) {
   const { config } = read;
-  for (const notice of config.notices) log.warn(notice);
-  if (config.ignoredFlags.length > 0) log.warn({ flags: config.ignoredFlags }, 'flags do not count beside a file');
+  const setVerbosity = verbositySetter(log);
   const examined = await examineNode(host);
   if (!examined.ok) return giveUp(terminal, examined.error);
   const abilities = examined.value;
@@ -99,9 +121,8 @@ async function prepare({ args, host, version, log, setVerbosity, read, terminal 
     observe: observers.apiRequest,
   });
   if (!opened.ok) return giveUp(terminal, [`${opened.error.source}: ${opened.error.message}`]);
-  const [transport, name] = [opened.value, nodeName(config)];
-  const parts = { config, read, host, transport, nodeName: name, abilities, families };
-  return { ...parts, ...ready, observers, log, setVerbosity, version };
+  const connected = { transport: opened.value, nodeName: nodeName(config), config };
+  return { ...connected, ...ready, abilities, families, observers, setVerbosity };
 }
 
 /** What the work comes to, or why it is not waited for any longer. */

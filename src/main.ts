@@ -20,6 +20,7 @@ async function carryOut() {
     writeConfig: async (flags, path) => (await import('./cli/write-config.ts')).writeConfig(flags, path, terminal),
     render: async (args) => (await import('./cli/render.ts')).render(args, terminal),
     replay: async (args) => (await import('./cli/replay.ts')).replay(args, terminal),
+    cleanup: async (args) => (await import('./clean-node.ts')).cleanNode(args, version, terminal),
   };
   return runCommandLine(process.argv.slice(2), version, commands, terminal);
 }

@@ -24,7 +24,7 @@ export interface ServeParts extends Omit<ProgrammingParts, 'serviceUid'> {
 export async function serve(parts: ServeParts, stop: Promise<string>): Promise<ExitCode> {
   const { settings, families, nodeName, log, version, host } = parts;
   const programming = buildProgramming({ ...parts, serviceUid: (service) => cluster.watch.serviceUid(service) });
-  const { events, serving, runner } = programming;
+  const { canary, events, serving, runner } = programming;
   const nodeMissing = Promise.withResolvers<string>();
   const cluster = followCluster({ ...parts, ...programming, nodeMissing: nodeMissing.resolve });
   const addresses = followAddresses(host, runner, log);
@@ -41,6 +41,7 @@ export async function serve(parts: ServeParts, stop: Promise<string>): Promise<E
     return 1;
   }
   addresses.start();
+  canary.start();
   reload.start();
   cluster.watch.start();
   events.started(version);
@@ -59,7 +60,7 @@ export async function serve(parts: ServeParts, stop: Promise<string>): Promise<E
   cluster.close();
   await withPatience(
     parts.patienceMs,
-    Promise.all([reload.stop(), cluster.stop(), programming.stop(), addresses.stop(), serving.stop()]),
+    Promise.all([reload.stop(), cluster.stop(), programming.stop(), addresses.stop(), canary.stop(), serving.stop()]),
   );
   return exitCode;
 }

@@ -12,6 +12,14 @@ describe('hack/test/stages', () => {
     expect(countStage('mocha', 2, '\n  12 passing (3s)\n  2 failing\n')).to.deep.equal({ passed: 12, failed: 2 });
   });
 
+  it('takes the last line of a stage that counts for itself', () => {
+    const output = 'lab dual: 3 passed, 0 failed in 9 s\n\n10 passed, 0 failed\n';
+    expect(countStage('own', 0, output)).to.deep.equal({ passed: 10, failed: 0 });
+    expect(countStage('own', 1, '\n7 passed, 2 failed\n')).to.deep.equal({ passed: 7, failed: 2 });
+    expect(countStage('own', 1, '7 passed, 0 failed\n')).to.deep.equal({ passed: 7, failed: 1 });
+    expect(countStage('own', 0, '7 passed, 0 failed\nkilled\n')).to.deep.equal({ passed: 0, failed: 1 });
+  });
+
   it('does not count a test that could not run', () => {
     const output = 'NOT RUN lists with kubectl: kubectl not found\n  12 passing (3s)\n';
     expect(countStage('mocha', 0, output)).to.deep.equal({ passed: 11, failed: 0 });

@@ -88,14 +88,14 @@ describe('apply/conntrack', () => {
     expect(kernel.conntrack.flows()).to.deep.equal([]);
   });
 
-  it('stops after five seconds, and tells that more is left', async () => {
+  it('stops after five seconds of ending them, however long it took to list them, and tells that more is left', async () => {
     const { runTool } = kernel;
     kernel.runTool = async (call) => {
-      nowMs += 2000;
+      nowMs += call.args[0] === '-L' ? 60_000 : 2000;
       return runTool(call);
     };
     kernel.conntrack.put(...[1, 2, 3, 4].map((last) => flow(frontend, `10.180.1.${last}:5353`)));
-    expect(await clear()).to.deep.equal({ ok: true, value: { flows: 2, deletions: 2, more: true } });
+    expect(await clear()).to.deep.equal({ ok: true, value: { flows: 3, deletions: 3, more: true } });
   });
 
   it('takes it as done when a flow has ended by itself meanwhile', async () => {

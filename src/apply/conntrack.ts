@@ -26,7 +26,7 @@ const MAX_DURATION_MS = 5000;
 
 /**
  * Ends the UDP flows of a family that somebody else answers than may: one process lists the flows, and one ends those of one filter, up to
- * a bound in number and in time. Without the tool nothing is done, which is not an error.
+ * a bound in number and in time from then on. Without the tool nothing is done, which is not an error.
  */
 export async function clearStaleFlows(
   host: Host,
@@ -34,13 +34,13 @@ export async function clearStaleFlows(
   targets: FlowTargets,
   nowMs: () => number,
 ): Promise<Result<ClearedFlows, ReadError>> {
-  const startedMs = nowMs();
   const args = ['-L', '-p', 'udp', '-f', family.toLowerCase()];
   const listed = await host.runTool({ tool: 'conntrack', args, timeoutMs: TIMEOUT_MS });
   if (!listed.ok) return listed.error.kind === 'tool-missing' ? succeed(NOTHING) : listed;
   const present = parseFlows(listed.value.stdout);
   if (!present) return fail({ kind: 'not-understood', source: ['conntrack', ...args].join(' ') });
   const stale = diffFlows(present, targets);
+  const startedMs = nowMs();
   let [flows, deletions] = [0, 0];
   for (const each of stale) {
     if (deletions === MAX_DELETIONS || nowMs() - startedMs > MAX_DURATION_MS) break;

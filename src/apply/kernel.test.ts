@@ -116,6 +116,17 @@ describe('apply/kernel', () => {
       expect([connections(), started()]).to.deep.equal([[7], ['ipvsadm']]);
     });
 
+    it('lists all at once where the file skips more than a few', async () => {
+      const keys = [2, 3, 4].map((last) => `-t 172.20.1.${last}:80`);
+      memory.ipvs.restore(keys.map((key) => `-A ${key} -s rr\n-a ${key} -r 10.180.0.1:8080 -m -w 1\n`).join(''));
+      await kernel.refresh();
+      for (const key of keys) memory.skippedInProc.add(key);
+      started();
+      const asked = [2, 3, 4].map((last) => `TCP 172.20.1.${last}:80` as VirtualServerKey);
+      expect((await kernel.countConnections('IPv4', asked)).ok).to.equal(true);
+      expect(memory.calls.splice(0).map(({ args }) => args.join(' '))).to.deep.equal(['-Ln']);
+    });
+
     for (const [what, script] of [
       ['a virtual server', '-D -t 172.20.1.1:80\n'],
       ['a real server', '-d -t 172.20.1.1:80 -r 10.180.0.1:8080\n'],

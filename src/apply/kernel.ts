@@ -10,6 +10,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { clearStaleFlows } from './conntrack.ts';
 import type { Host } from './host.ts';
 import { type Known, ownedBy, takeOver } from './known-state.ts';
+import { type Peek, peekKernel } from './peek.ts';
 import type { IpvsReading } from './read-ipvs.ts';
 import { describeReadError, observedOf, type ReadError, readKernel } from './read-kernel.ts';
 import { readServers } from './read-servers.ts';
@@ -19,7 +20,9 @@ import { describeToolError, type ToolCall, type ToolError } from './tool.ts';
 type ScriptTool = 'ipvs' | 'ipset' | 'address' | 'iptables' | 'ip6tables';
 
 interface KernelFailure {
-  readonly refusedBy?: 'ipvs' | 'address';
+  readonly refusedBy?: 'ipvs' | 'address' | 'ipset';
+  readonly part?: number;
+  readonly line?: number;
   readonly during: string;
   readonly message: string;
 }
@@ -99,21 +102,27 @@ export class Kernel {
     return succeed(undefined);
   }
 
+  async peek(family: Family, server: VirtualServer | undefined): Promise<Result<Peek, KernelFailure>> {
+    const seen = await peekKernel(this.#host, family, server);
+    return seen.ok ? seen : fail({ during: 'looking at the kernel', message: describeReadError(seen.error) });
+  }
+
   async run(
     families: readonly Family[],
     scripts: readonly { readonly tool: ScriptTool; readonly text: string }[],
   ): Promise<Result<readonly FinishedScript[], KernelFailure>> {
     const finished: FinishedScript[] = [];
-    for (const { tool, text } of scripts) {
+    for (const [part, { tool, text }] of scripts.entries()) {
       const startedMs = this.#nowMs();
-      const lines = text.split('\n').length - 1;
-      const output = await this.#host.runTool({ ...CALLS[tool], input: text, timeoutMs: timeoutFor(lines) });
+      const lines = linesOf(text);
+      const output = await this.#host.runTool(scriptCall(tool, text));
       if (!output.ok) {
         for (const family of families) this.#known.delete(family);
         return fail({
           during: `programming ${tool}`,
           message: describeToolError(output.error),
           ...refusalOf(tool, output.error),
+          part,
         });
       }
       finished.push({ tool, lines, tookMs: this.#nowMs() - startedMs });
@@ -162,10 +171,21 @@ const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
   ip6tables: { tool: 'ip6tables-restore', args: ['-w', '5', '--noflush'] },
 };
 
-/** Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2). */
-function refusalOf(tool: ScriptTool, error: ToolError): Pick<KernelFailure, 'refusedBy'> {
+/** The start of a tool that runs a script. */
+export function scriptCall(tool: ScriptTool, text: string): ToolCall {
+  return { ...CALLS[tool], input: text, timeoutMs: timeoutFor(linesOf(text)) };
+}
+
+function linesOf(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+/** Two tools carry on after a line that the kernel refused; not so `ipvsadm` after one that it cannot read (status 2), and `ipset`. */
+function refusalOf(tool: ScriptTool, error: ToolError): Pick<KernelFailure, 'refusedBy' | 'line'> {
   if (error.kind !== 'tool-refused' || (tool === 'ipvs' && error.exitCode === 2)) return {};
-  return tool === 'ipvs' || tool === 'address' ? { refusedBy: tool } : {};
+  if (tool === 'ipvs' || tool === 'address') return { refusedBy: tool };
+  const line = tool === 'ipset' ? /Error in line (\d+)/.exec(error.stderr)?.[1] : undefined;
+  return line === undefined ? {} : { refusedBy: 'ipset', line: Number(line) };
 }
 
 /** A slow machine takes about a millisecond a line; the first use of a tool may load modules. */

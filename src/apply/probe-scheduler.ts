@@ -1,9 +1,8 @@
 import type { IpvsStep } from '../kernel/ipvs/diff.ts';
+import { isProbe, PROBE, PROBE_KEY } from '../kernel/ipvs/probe.ts';
 import { renderIpvsSteps } from '../kernel/ipvs/render.ts';
-import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { VirtualServer } from '../kernel/ipvs/state.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
-import type { IpAddress } from '../net/ip-address.ts';
-import type { Port } from '../net/port.ts';
 import type { Host } from './host.ts';
 import type { NodeTroubles } from './prepare-node.ts';
 import { readIpvs } from './read-ipvs.ts';
@@ -39,7 +38,7 @@ export async function probeScheduler(
   if (!read.ok) return fail([describeReadError(read.error)]);
   const servers = new Map(read.value.state);
   const probe = servers.get(PROBE_KEY);
-  if (probe?.realServers.size === 0) {
+  if (probe && isProbe(probe)) {
     const removed = await runStep(host, { kind: 'delete-virtual-server', server: probe });
     if (!removed.ok) return fail([describeToolError(removed.error)]);
     servers.delete(PROBE_KEY);
@@ -108,6 +107,3 @@ function nameOf(server: VirtualServer | undefined): string {
 function probeWith(choice: SchedulerChoice): VirtualServer {
   return { ...PROBE, ...choice, persistenceSeconds: 0, realServers: new Map() };
 }
-
-const PROBE = { protocol: 'TCP', address: '198.51.100.0' as IpAddress, port: 20_000 as Port } as const;
-const PROBE_KEY = virtualServerKey(PROBE);

@@ -10,11 +10,12 @@ import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import { familyOf } from '../net/ip-address.ts';
 import type { Host } from './host.ts';
-import { hasSchedulerFlags, type IpvsReadError, type IpvsReading, readIpvs, rereadIpvs } from './read-ipvs.ts';
+import { hasSchedulerFlags, type IpvsReading, readIpvs, rereadIpvs } from './read-ipvs.ts';
+import type { ServerReadError } from './read-servers.ts';
 import { describeToolError, type Tool } from './tool.ts';
 
 /** Why the kernel could not be read: a tool or file failed, or it printed what we do not understand. */
-export type ReadError = IpvsReadError | { readonly kind: 'family-not-read'; readonly family: Family };
+export type ReadError = ServerReadError | { readonly kind: 'family-not-read'; readonly family: Family };
 
 /** What the kernel holds, both families together; each part is as old as its last reading. */
 export interface Readings {
@@ -74,16 +75,19 @@ export function describeReadError(error: ReadError): string {
       return `${error.source} printed something that is not understood; nothing was changed`;
     case 'family-not-read':
       return `${error.family} is not programmed on this node`;
+    case 'changed-by-others':
+      return `virtual server ${error.server} was changed by somebody else`;
     default:
       return describeToolError(error);
   }
 }
 
-function readTables(host: Host, family: Family): Promise<Result<ReadTables, ReadError>> {
+export function readTables(host: Host, family: Family): Promise<Result<ReadTables, ReadError>> {
   return readTool(host, family === 'IPv4' ? 'iptables-save' : 'ip6tables-save', [], parseTables);
 }
 
-async function readTool<T>(
+/** What a tool prints, understood. */
+export async function readTool<T>(
   host: Host,
   tool: Tool,
   args: readonly string[],

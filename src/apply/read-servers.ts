@@ -12,6 +12,8 @@ import { formatAddressPort } from '../net/ip-address.ts';
 import type { Host } from './host.ts';
 import { type IpvsReadError, PROC_IPVS } from './read-ipvs.ts';
 
+export type ServerReadError = IpvsReadError | { readonly kind: 'changed-by-others'; readonly server: VirtualServerKey };
+
 /**
  * The virtual servers given, with the connections that their real servers have now. A few among many are asked for one by one, each in a
  * process; else a file is read that has all of them. An error when one has gone or has lost a real server.
@@ -20,10 +22,10 @@ export async function readServers(
   host: Host,
   servers: readonly VirtualServer[],
   among: number,
-): Promise<Result<IpvsState, IpvsReadError>> {
+): Promise<Result<IpvsState, ServerReadError>> {
   const counted = new Map<VirtualServerKey, VirtualServer>();
   if (servers.length === 0) return succeed(counted);
-  const listed = servers.length * WORTH_A_PROCESS < among ? succeed(NONE_LISTED) : await readAll(host);
+  const listed = await readMany(host, servers, among);
   if (!listed.ok) return listed;
   for (const server of servers) {
     const key = virtualServerKey(server);
@@ -31,7 +33,7 @@ export async function readServers(
     const read = present ? succeed(present) : await readOne(host, server);
     if (!read.ok) return read;
     const after = withConnections(server, read.value);
-    if (!after) return fail({ kind: 'not-understood', source: `${key}, which somebody else has changed,` });
+    if (!after) return fail({ kind: 'changed-by-others', server: key });
     counted.set(key, after);
   }
   return succeed(counted);
@@ -40,6 +42,37 @@ export async function readServers(
 /** As many virtual servers can be read from the file in the time that a process takes to start. */
 const WORTH_A_PROCESS = 200;
 const NONE_LISTED: IpvsState = new Map();
+
+/** As many of them as can be had at the price of few processes: the file may lack some. */
+async function readMany(
+  host: Host,
+  servers: readonly VirtualServer[],
+  among: number,
+): Promise<Result<IpvsState, IpvsReadError>> {
+  if (servers.length * WORTH_A_PROCESS < among) return succeed(NONE_LISTED);
+  const listed = await readAll(host);
+  if (!listed.ok) return listed;
+  const missing = servers.filter((server) => !listed.value.has(virtualServerKey(server)));
+  return missing.length > FEW ? readEvery(host) : listed;
+}
+
+/** More are not asked for one by one. */
+const FEW = 2;
+
+async function readEvery(host: Host): Promise<Result<IpvsState, IpvsReadError>> {
+  const listed = await host.runTool({ tool: 'ipvsadm', args: ['-Ln'], timeoutMs: 60_000 });
+  if (!listed.ok) return listed;
+  const state = parseIpvsList(listed.value.stdout, 'list');
+  return state ? succeed(state) : fail({ kind: 'not-understood', source: 'ipvsadm -Ln' });
+}
+
+/** False when the kernel does not have the virtual server. */
+export async function isThere(host: Host, server: VirtualServer): Promise<Result<boolean, IpvsReadError>> {
+  const read = await readOne(host, server);
+  if (read.ok) return succeed(true);
+  const { error } = read;
+  return error.kind === 'tool-refused' && error.stderr.includes('No such service') ? succeed(false) : read;
+}
 
 async function readAll(host: Host): Promise<Result<IpvsState, IpvsReadError>> {
   const text = await host.readText(PROC_IPVS);

@@ -45,6 +45,7 @@ describe('apply/tool', () => {
     'ip6tables-restore': 'iptables',
     modprobe: 'kmod',
     conntrack: 'conntrack',
+    nft: 'nftables',
   };
   for (const [tool, name] of Object.entries(packages)) {
     it(`names the package that brings ${tool}`, () => {

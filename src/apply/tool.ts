@@ -10,7 +10,8 @@ export type Tool =
   | 'iptables'
   | 'ip6tables'
   | 'modprobe'
-  | 'conntrack';
+  | 'conntrack'
+  | 'nft';
 
 /** One start of a tool; no shell is ever involved. */
 export interface ToolCall {
@@ -80,4 +81,5 @@ const PACKAGES: Readonly<Record<Tool, string>> = {
   ip6tables: 'iptables',
   modprobe: 'kmod',
   conntrack: 'conntrack',
+  nft: 'nftables',
 };

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { FLAGS } from '../config/flags.ts';
 import {
+  type CleanupArguments,
   type GivenFlags,
   type RenderArguments,
   type ReplayArguments,
@@ -18,6 +19,7 @@ describe('cli/command-line', () => {
     readonly written?: { readonly flags: GivenFlags; readonly path: string };
     readonly render?: RenderArguments;
     readonly replay?: ReplayArguments;
+    readonly cleanup?: CleanupArguments;
   }
 
   /** Carries a command line out, each command ending with its own status. */
@@ -47,6 +49,10 @@ describe('cli/command-line', () => {
         replay: async (args) => {
           seen.replay = args;
           return 1;
+        },
+        cleanup: async (args) => {
+          seen.cleanup = args;
+          return 0;
         },
       },
       {
@@ -174,6 +180,22 @@ describe('cli/command-line', () => {
     });
   }
 
+  const cleanups: readonly (readonly [readonly string[], Partial<CleanupArguments>])[] = [
+    [['cleanup'], {}],
+    [['--cleanup'], { flags: { cleanup: 'true' } }],
+    [['run', '--cleanup=true', '--init-only'], { flags: { cleanup: 'true', 'init-only': 'true' } }],
+    [['--cleanup', '--dry-run'], { flags: { cleanup: 'true' }, action: 'dry-run' }],
+    [['cleanup', '--dry-run', '--config=c.yaml'], { flags: { config: 'c.yaml' }, action: 'dry-run' }],
+    [['cleanup', '--of', 'nftables', '--of=iptables'], { of: ['iptables', 'nftables'] }],
+  ];
+  for (const [words, wanted] of cleanups) {
+    it(`removes what is on the node for ${words.join(' ')}`, async () => {
+      const { exitCode, output, errors, cleanup, run } = await carryOut(...words);
+      expect([cleanup, run]).to.deep.equal([{ flags: {}, of: ['ipvs'], action: 'remove', ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 0, output: '', errors: [] });
+    });
+  }
+
   const misused: readonly (readonly [readonly string[], string])[] = [
     [['--proxy-mod=ipvs'], 'unknown option --proxy-mod, did you mean --proxy-mode?'],
     [['--ipvs-shceduler=rr'], 'unknown option --ipvs-shceduler, did you mean --ipvs-scheduler?'],
@@ -196,7 +218,10 @@ describe('cli/command-line', () => {
     [['--dry-run', '-o', 'text'], 'Given: "text"'],
     [['render'], 'Missing required argument: filename'],
     [['render', '-f'], 'Not enough arguments following: f'],
-    [['--cleanup'], '--cleanup is not part of this version'],
+    [['--cleanup', '-o', 'ipvs'], '--output is not an option of the clean-up'],
+    [['cleanup', '--of', 'userspace'], 'Given: "userspace"'],
+    [['cleanup', '--record', 'a'], '--record is not an option of this command'],
+    [['--of', 'iptables'], '--of is not an option of this command'],
     [['render', '-f', 'a', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['render', '-f', 'a', '--dry-run'], 'dry-run'],
     [['--dry-run', '--record', 'a'], '--record needs the daemon'],
@@ -235,6 +260,7 @@ describe('cli/command-line', () => {
       writeConfig: async () => 0 as const,
       render: async () => 0 as const,
       replay: async () => 0 as const,
+      cleanup: async () => 0 as const,
     };
     const silent = { output: async () => {}, error: () => {}, input: async () => '' };
     const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);

@@ -43,6 +43,18 @@ export interface ReplayArguments {
   readonly form: 'table' | 'json';
 }
 
+/** Ways in which a node can have been programmed. */
+export const CLEANED_MODES = ['ipvs', 'iptables', 'nftables'] as const;
+
+export type CleanedMode = (typeof CLEANED_MODES)[number];
+
+export interface CleanupArguments {
+  readonly flags: GivenFlags;
+  /** What is removed, each once. */
+  readonly of: readonly CleanedMode[];
+  readonly action: 'remove' | 'dry-run';
+}
+
 /** What the commands do once their arguments are understood. */
 export interface Commands {
   readonly run: (args: RunArguments) => Promise<ExitCode>;
@@ -50,6 +62,7 @@ export interface Commands {
   readonly writeConfig: (flags: GivenFlags, path: string) => Promise<ExitCode>;
   readonly render: (args: RenderArguments) => Promise<ExitCode>;
   readonly replay: (args: ReplayArguments) => Promise<ExitCode>;
+  readonly cleanup: (args: CleanupArguments) => Promise<ExitCode>;
 }
 
 /** Understands a command line and carries it out. What cannot be understood is one line on stderr and status 2. */
@@ -63,7 +76,7 @@ export async function runCommandLine(
   const carryOut = (command: (given: GivenFlags) => Promise<ExitCode>) => async (parsed: GivenFlags) => {
     const given = withoutRepetitions(parsed);
     refuseWords(given);
-    exitCode = (await answerVersion(given, version, terminal)) ?? (await command(obeyable(given)));
+    exitCode = (await answerVersion(given, version, terminal)) ?? (await command(given));
   };
   const parser = yargs(words.flatMap(spellOut))
     .scriptName('ipvs-proxier')
@@ -74,6 +87,7 @@ export async function runCommandLine(
       'the node daemon',
       (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
       carryOut((given) => {
+        if (isOn(given, 'cleanup')) return commands.cleanup(cleanupArguments(given));
         const args = runArguments(given);
         const path = texts(given['write-config-to']).at(-1) ?? '';
         return path === '' ? commands.run(args) : commands.writeConfig(args.flags, path);
@@ -90,6 +104,12 @@ export async function runCommandLine(
       'run a trace of cluster events through the queue on a simulated clock',
       (command) => command.positional('trace', TRACE).options(REPLAY_OPTIONS),
       (given: GivenFlags) => carryOut((taken) => commands.replay(replayArguments(taken)))(withTrace(given)),
+    )
+    .command(
+      'cleanup',
+      'remove what this program, or kube-proxy, made on this node',
+      (command) => configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN),
+      carryOut((given) => commands.cleanup(cleanupArguments(given))),
     )
     .strictOptions()
     .version(false)
@@ -141,7 +161,7 @@ function looseWords(given: GivenFlags): readonly string[] {
   return [...words, ...texts(given['--'])];
 }
 
-const COMMANDS = ['run', 'render', 'replay'];
+const COMMANDS = ['run', 'render', 'replay', 'cleanup'];
 
 /** As kube-proxy, which lets empty words pass: some DaemonSets give one. */
 function refuseWords(given: GivenFlags): void {
@@ -161,15 +181,6 @@ async function answerVersion(given: GivenFlags, version: string, terminal: Termi
   return 0;
 }
 
-/** Flags of kube-proxy that are known and cannot be obeyed are refused; silence would be worse. */
-function obeyable(given: GivenFlags): GivenFlags {
-  const missing = NOT_YET.find((name) => given[name] !== undefined && given[name] !== 'false');
-  if (missing) throw new UsageError(`--${missing} is not part of this version`);
-  return given;
-}
-
-const NOT_YET = ['cleanup'];
-
 function runArguments(given: GivenFlags): RunArguments {
   const [initOnly, dryRun] = [isOn(given, 'init-only'), isOn(given, 'dry-run')];
   if (initOnly && dryRun) throw new UsageError('--init-only changes the node and --dry-run does not; give one of them');
@@ -178,6 +189,19 @@ function runArguments(given: GivenFlags): RunArguments {
   if (file === undefined) return { flags: configFlags(given), mode, form: outputForm(given) };
   if (mode !== 'daemon') throw new UsageError('--record needs the daemon; leave out --dry-run and --init-only');
   return { flags: configFlags(given), mode, form: outputForm(given), record: file };
+}
+
+/** Of `cleanup`, or of `run --cleanup`. */
+function cleanupArguments(given: GivenFlags): CleanupArguments {
+  if (given.output !== undefined && outputForm(given) !== 'script') {
+    throw new UsageError('--output is not an option of the clean-up');
+  }
+  const named = CLEANED_MODES.filter((mode) => texts(given.of).includes(mode));
+  return {
+    flags: configFlags(given),
+    of: named.length === 0 ? ['ipvs'] : named,
+    action: isOn(given, 'dry-run') ? 'dry-run' : 'remove',
+  };
 }
 
 function replayArguments(given: GivenFlags): ReplayArguments {
@@ -266,6 +290,21 @@ const DRY_RUN: Options = {
   type: 'string',
   describe: 'read the cluster once, print what would be programmed, change nothing',
   group: 'Output:',
+};
+
+const CLEANUP_DRY_RUN: Options = {
+  type: 'string',
+  describe: 'print the scripts that would be run, change nothing',
+  group: 'Output:',
+};
+
+const OF: Options = {
+  type: 'string',
+  choices: CLEANED_MODES,
+  requiresArg: true,
+  describe: 'what is removed: what this program and kube-proxy in ipvs mode made, or kube-proxy in another mode',
+  defaultDescription: 'ipvs',
+  group: 'Process:',
 };
 
 const RENDER_OPTIONS: Readonly<Record<string, Options>> = {
@@ -361,7 +400,7 @@ function explainUsage(message: string): string {
   const unknown = /^Unknown arguments?: (.+)$/.exec(first)?.[1]?.split(', ') ?? [];
   if (unknown.length === 0) return [first, ...rest].filter(Boolean).join(' ');
   const options = [...Object.keys(RENDER_OPTIONS), ...Object.keys(REPLAY_OPTIONS)];
-  const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'record', 'output', ...options];
+  const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'record', 'of', 'output', ...options];
   const explained = unknown.map((name) => {
     if (known.includes(name)) return `--${name} is not an option of this command`;
     const near = FIELDS_AS_FLAGS[name] ?? suggest(name, known);

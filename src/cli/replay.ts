@@ -1,4 +1,4 @@
-import { parseDuration } from '../config/duration.ts';
+import { formatDuration, parseDuration } from '../config/duration.ts';
 import { describeProblem, type Problem } from '../model/problem.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { DEFAULT_COST } from '../replay/controller.ts';
@@ -14,7 +14,7 @@ import type { ExitCode } from './exit-code.ts';
 import { readConfig } from './read-config.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Runs or writes a trace. Status 1 when some of it could not be read; the rest is replayed all the same. */
+/** Runs or writes a trace. Status 1 when some of it could not be read; the rest, if any, is replayed all the same. */
 export async function replay(args: ReplayArguments, terminal: Terminal): Promise<ExitCode> {
   const config = await readConfig(args.config === undefined ? {} : { config: args.config }, terminal);
   const spec = args.generate === undefined ? undefined : parseGenerateSpec(args.generate);
@@ -34,6 +34,7 @@ export async function replay(args: ReplayArguments, terminal: Terminal): Promise
   const warnings = new Warnings(terminal);
   const replayed = await replayTrace(trace, { ...settings.value, problem: (problem) => warnings.tell(problem) });
   warnings.end();
+  if (faults > 0 && replayed.events === 0) return 1;
   await terminal.output(
     args.form === 'json' ? `${JSON.stringify(reportReplay(replayed), undefined, 2)}\n` : formatReplay(replayed),
   );
@@ -51,10 +52,15 @@ function readSettings(args: ReplayArguments, config: GivenConfig): Result<Omit<R
   ];
   if (minSyncPeriodMs === undefined)
     return fail(`--min-sync-period: ${args.minSyncPeriod} is not a duration from 0 on`);
-  if (!syncPeriodMs) return fail(`--sync-period: ${args.syncPeriod} is not a duration above 0`);
+  if (syncPeriodMs === undefined || syncPeriodMs < 1)
+    return fail(
+      `--sync-period: ${args.syncPeriod ?? formatDuration(config.syncPeriodMs)} is not a duration of 1ms or more`,
+    );
   if (minSyncPeriodMs > syncPeriodMs) return fail('--min-sync-period must not be longer than --sync-period');
-  if (passMs === undefined) return fail(`--pass-ms: ${args.passMs} is not a number of milliseconds`);
-  if (serviceMs === undefined) return fail(`--service-ms: ${args.serviceMs} is not a number of milliseconds`);
+  if (passMs === undefined)
+    return fail(`--pass-ms: ${args.passMs} is not a number of milliseconds from 0 to ${MOST_COST_MS}`);
+  if (serviceMs === undefined)
+    return fail(`--service-ms: ${args.serviceMs} is not a number of milliseconds from 0 to ${MOST_COST_MS}`);
   return succeed({
     minSyncPeriodMs,
     syncPeriodMs,
@@ -72,8 +78,10 @@ function readPeriod(text: string | undefined, otherwiseMs: number): number | und
 
 function readMilliseconds(text: string | undefined, otherwise: number): number | undefined {
   if (text === undefined) return otherwise;
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+  return /^\d+(\.\d+)?$/.test(text) && Number(text) <= MOST_COST_MS ? Number(text) : undefined;
 }
+
+const MOST_COST_MS = 3_600_000;
 
 async function writeTrace(spec: GenerateSpec, file: string, terminal: Terminal): Promise<ExitCode> {
   const writer = new TraceWriter(file, (message) => terminal.error(`error: ${message}`));

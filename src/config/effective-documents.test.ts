@@ -62,7 +62,8 @@ describe('config/effective-documents', () => {
   });
 });
 
-const ms = (min: number) => fc.integer({ min, max: 10 ** 9 }).map(formatDuration);
+const DAY_MS = 86_400_000;
+const ms = (min: number, max = 10 ** 9) => fc.integer({ min, max }).map(formatDuration);
 const count = (min: number, max = 2 ** 31 - 1) => fc.integer({ min, max });
 const word = () => fc.stringMatching(/^[a-z]{1,8}$/);
 const anyAddress = () =>
@@ -173,12 +174,12 @@ function someFile(): fc.Arbitrary<string> {
     draining: some({ limit: ms(0), deletedServices: fc.constantFrom('cut', 'finish') }),
     queue: some({
       thresholds: some({ criticalBelowReadyRatio: fc.constantFrom(0, 0.25, 1) }),
-      delays: some({ low: ms(2_000) }),
+      delays: some({ low: ms(2_000, DAY_MS) }),
       batchSize: count(1),
-      batchWindow: ms(0),
+      batchWindow: ms(0, DAY_MS),
       retries: some({
-        update: some({ max: ms(60_000) }),
-        minor: some({ slow: ms(60_000) }),
+        update: some({ max: ms(60_000, DAY_MS) }),
+        minor: some({ slow: ms(60_000, DAY_MS) }),
         readiness: some({ fastTries: count(0) }),
       }),
       retryJitter: fc.constantFrom(0, 0.5, 1),

@@ -42,13 +42,6 @@ export function ratio() {
   );
 }
 
-/** How often something may happen in a second. */
-export function rate() {
-  return field('a number greater than 0', (value) =>
-    typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined,
-  );
-}
-
 /** A whole number in a range that includes both ends. */
 export function integer(min = -INT32_MAX - 1, max = INT32_MAX) {
   return field(`a whole number from ${min} to ${max}`, (value) =>

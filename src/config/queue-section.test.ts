@@ -3,11 +3,12 @@ import { errorsOf, fromFile, OWN } from './config-fixture.ts';
 import { withField } from './raw-config.ts';
 
 const RATIO = 'a number from 0 to 1';
-const RATE = 'a number greater than 0';
+const RATE = 'a number of passes a second from 0.01 to 1000';
 const SOME = 'a whole number from 1 to 2147483647';
 const COUNT = 'a whole number from 0 to 2147483647';
-const DELAY = 'a duration of 0 or more with its unit, such as "30s" or "1h30m"';
-const RETRY = 'a duration greater than 0 with its unit, such as "30s" or "1h30m"';
+const PASSES = 'a whole number from 1 to 10000';
+const DELAY = 'a duration from 0s to 24h0m0s with its unit, such as "500ms" or "1m30s"';
+const RETRY = 'a duration from 1ms to 24h0m0s with its unit, such as "500ms" or "1m30s"';
 
 describe('config/queue-section', () => {
   const refused: readonly (readonly [field: string, value: unknown, allowed: string, given: string])[] = [
@@ -21,23 +22,30 @@ describe('config/queue-section', () => {
     ['delays.high', 100, DELAY, '100'],
     ['delays.normal', 'soon', DELAY, '"soon"'],
     ['delays.low', '2', DELAY, '"2"'],
+    ['delays.low', '24h1s', DELAY, '"24h1s"'],
     ['delays', '2s', 'a mapping of fields', '"2s"'],
     ['batchSize', 0, SOME, '0'],
     ['batchSize', 2.5, SOME, '2.5'],
     ['batchWindow', '-1s', DELAY, '"-1s"'],
+    ['batchWindow', '2562047h47m16.854775807s', DELAY, '"2562047h47m16.854775807s"'],
     ['retries.readiness.fast', 0, RETRY, '0'],
+    ['retries.readiness.fast', '999us', RETRY, '"999us"'],
     ['retries.readiness.fastTries', -1, COUNT, '-1'],
     ['retries.readiness.slow', '0s', RETRY, '"0s"'],
     ['retries.readiness', 'fast', 'a mapping of fields', '"fast"'],
     ['retries.update.base', '0s', RETRY, '"0s"'],
     ['retries.update.max', 60, RETRY, '60'],
+    ['retries.update.max', '25h', RETRY, '"25h"'],
     ['retries.minor.fast', '-2s', RETRY, '"-2s"'],
     ['retries.minor.fastTries', 0.5, COUNT, '0.5'],
     ['retries.minor.slow', [], RETRY, 'a list'],
     ['retryJitter', 2, RATIO, '2'],
     ['passesPerSecond', 0, RATE, '0'],
     ['passesPerSecond', '50/s', RATE, '"50/s"'],
-    ['passBurst', 0, SOME, '0'],
+    ['passesPerSecond', 1e-300, RATE, '1e-300'],
+    ['passesPerSecond', 1000.5, RATE, '1000.5'],
+    ['passBurst', 0, PASSES, '0'],
+    ['passBurst', 10_001, PASSES, '10001'],
     ['quarantineAfterFailures', 0, SOME, '0'],
   ];
   for (const [field, value, allowed, given] of refused) {
@@ -69,6 +77,16 @@ describe('config/queue-section', () => {
     );
     expect(queue.thresholds).to.include({ highAboveMagnitude: 0, criticalAboveMagnitude: 1 });
     expect(queue).to.include({ batchSize: 1, batchWindowMs: 0, retryJitterRatio: 0 });
+    for (const [field, value] of [
+      ['passesPerSecond', 0.01],
+      ['passesPerSecond', 1_000],
+      ['passBurst', 10_000],
+      ['delays.low', '24h'],
+      ['retries.minor.fast', '1ms'],
+      ['retries.update.max', '24h0m0s'],
+    ] as const) {
+      expect(errorsOf(queueWith(field, value)), field).to.deep.equal([]);
+    }
   });
 
   it('can do without delays and without fast tries', () => {

@@ -100,8 +100,8 @@ function possible(): fc.Arbitrary<QueueSettings> {
         fc.record({ fastTries: fc.nat(), minorTries: fc.nat() }).map((tries) => retriesOf(waits, tries)),
       ),
     retryJitterRatio: ratio(),
-    passesPerSecond: fc.double({ min: 0.001, max: 1e6, noNaN: true }),
-    passBurst: someTimes(),
+    passesPerSecond: fc.double({ min: 0.01, max: 1_000, noNaN: true }),
+    passBurst: fc.integer({ min: 1, max: 10_000 }),
     quarantineAfterFailures: someTimes(),
   });
 }
@@ -125,7 +125,7 @@ function retriesOf(
 
 /** One group of settings with values on both sides of their bounds. */
 function oddGroup(): fc.Arbitrary<Partial<QueueSettings>> {
-  const ms = fc.constantFrom(-1, 0, 1, 2, 3);
+  const ms = fc.constantFrom(-1, 0, 0.5, 1, 2, 3, DAY_MS, DAY_MS + 1);
   const count = fc.constantFrom(-1, 0, 1, 2);
   const waits = fc.tuple(ms, ms);
   const oddRatio = fc.constantFrom(-0.01, 0, 0.5, 1, 1.01);
@@ -140,8 +140,8 @@ function oddGroup(): fc.Arbitrary<Partial<QueueSettings>> {
     count.map((batchSize) => ({ batchSize })),
     ms.map((batchWindowMs) => ({ batchWindowMs })),
     oddRatio.map((retryJitterRatio) => ({ retryJitterRatio })),
-    fc.constantFrom(-1, 0, 0.1, 1).map((passesPerSecond) => ({ passesPerSecond })),
-    count.map((passBurst) => ({ passBurst })),
+    fc.constantFrom(-1, 0, 1e-300, 0.1, 1, 1_001).map((passesPerSecond) => ({ passesPerSecond })),
+    fc.constantFrom(-1, 0, 1, 2, 10_001).map((passBurst) => ({ passBurst })),
     count.map((quarantineAfterFailures) => ({ quarantineAfterFailures })),
   );
 }

@@ -45,6 +45,7 @@ export class DesiredState {
   #rules: RuleInputs | undefined;
   #tables: WantedTables | undefined;
   #settledRules: RuleInputs | undefined;
+  #current: Desired | undefined;
   #closedList: readonly ClosedFrontend[] = [];
 
   constructor(family: Family, settings: ProxySettings) {
@@ -52,6 +53,11 @@ export class DesiredState {
     this.#settings = settings;
     const definitions = settings.behaviour === 'documented' ? SET_DEFINITIONS : KUBE_PROXY_SETS;
     this.#sets = new SetContents(family, definitions, (entry) => this.#touches.entries.add(entry));
+  }
+
+  /** What the last call of {@link update} gave; `undefined` before the first. */
+  get current(): Desired | undefined {
+    return this.#current;
   }
 
   /** What has come to be wanted, or has ceased to be, since the kernel was as wanted last; live. */
@@ -76,7 +82,7 @@ export class DesiredState {
     const exchanged = [...ports].map((key) => this.#exchange(key, tracked, node));
     for (const change of this.#claims.replace(exchanged)) this.#take(change);
     const { rules, tables } = this.#takeRules(node);
-    return {
+    this.#current = {
       kernel: {
         family: this.#family,
         ipvs: this.#servers,
@@ -91,6 +97,7 @@ export class DesiredState {
       parts: this.#parts,
       owners: this.#claims.owners,
     };
+    return this.#current;
   }
 
   /** The node, and the service ports to be computed: all of them when it has changed in a way that may concern any. */

@@ -113,7 +113,7 @@ export class ExecPlugin {
       child.on('close', (code, by) => {
         signal.removeEventListener('abort', kill);
         if (code === 0) resolve(output.text());
-        else reject(this.#failure(`ended ${by ? `by ${by}` : `with status ${code}`}${said(words.text())}`));
+        else reject(this.#failure((by ? `ended by ${by}` : `ended with status ${code}`) + said(words.text())));
       });
     });
   }

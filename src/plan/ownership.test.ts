@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { observedState, server, setsWith } from '../../test/builders/kernel-states.ts';
+import { ipvs, observedState, server, setsWith } from '../../test/builders/kernel-states.ts';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
@@ -34,7 +34,8 @@ describe('plan/ownership', () => {
     ],
     ['NODE-PORT-TCP', '80', 'its port for another protocol', server([], { protocol: 'SCTP' }), 'foreign'],
     ['LOOP-BACK', '172.20.1.1,tcp:80,172.20.1.1', 'an endpoint at its address', tcp, 'foreign'],
-    ['IPVS-IPS', '172.20.1.1', 'its address only', tcp, 'foreign'],
+    ['IPVS-IPS', '172.20.1.1', 'its address only', tcp, 'yes'],
+    ['IPVS-IPS', '172.20.1.2', 'another address', tcp, 'foreign'],
   ];
   for (const [set, entry, what, virtualServer, answer] of ledgers) {
     it(`takes a ${virtualServer.protocol} virtual server for ${answer === 'yes' ? 'ours' : 'foreign'} when ${set} has ${what}`, () => {
@@ -59,6 +60,19 @@ describe('plan/ownership', () => {
   it('takes an address for ours when it stands in the set that guards the interface', () => {
     const { mayUnbind } = ownership(observedState({ sets: setsWith('IPv4', { 'IPVS-IPS': ['172.20.1.1'] }) }), INPUTS);
     expect([mayUnbind(ip('172.20.1.1')), mayUnbind(ip('172.20.1.2'))]).to.deep.equal([true, false]);
+  });
+
+  it('takes a virtual server for ours together with its address on the dummy interface, though they stand in no set', () => {
+    const theirs = server([], { address: ip('203.0.113.7') });
+    const observed = observedState({
+      ipvs: ipvs(tcp, theirs),
+      dummy: { exists: true, addresses: new Set([tcp.address, ip('172.20.1.2')]) },
+    });
+    const { mayDelete, mayUnbind } = ownership(observed, INPUTS);
+    expect([mayDelete(tcp), mayDelete(theirs)]).to.deep.equal(['yes', 'foreign']);
+    expect([mayUnbind(tcp.address), mayUnbind(ip('172.20.1.2'))]).to.deep.equal([true, false]);
+    const excluding = ownership(observed, { ...INPUTS, excludeCIDRs: [cidr('172.20.1.1/32')] });
+    expect([excluding.mayDelete(tcp), excluding.mayUnbind(tcp.address)]).to.deep.equal(['excluded', false]);
   });
 
   it('takes everything for ours under the behaviour of kube-proxy', () => {

@@ -28,8 +28,10 @@ export interface OwnershipInputs {
 
 /**
  * The sets are our ledger: their entries are added before a virtual server or an address appears and deleted after it has gone, so
- * they tell also after a crash, and after kube-proxy, whose sets are the same. Under `kube-proxy` everything of the family is ours, as it
- * is for kube-proxy. Virtual servers inside `excludeCIDRs` are never deleted; their addresses are unbound all the same.
+ * they tell also after a crash, and after kube-proxy, whose sets are the same. kube-proxy is less strict about the order: what it was
+ * killed over stands in no set, but the virtual server and its address on the dummy interface are there together, and nobody else makes
+ * such a pair. Under `kube-proxy` everything of the family is ours, as it is for kube-proxy. Virtual servers inside `excludeCIDRs` are never
+ * deleted; their addresses are unbound all the same where a set has them.
  */
 export function ownership(observed: ObservedState, inputs: OwnershipInputs): Ownership {
   const all = inputs.behaviour === 'kube-proxy';
@@ -41,14 +43,27 @@ export function ownership(observed: ObservedState, inputs: OwnershipInputs): Own
   const isOurs = (server: VirtualServer): boolean =>
     all ||
     inputs.wanted.servers.has(virtualServerKey(server)) ||
+    observed.dummy.addresses.has(server.address) ||
+    boundByUs.has(addressEntry(server.address)) ||
     portals.some((entries) => entries.has(addressPortEntry(server.address, server.protocol, server.port))) ||
     (servesNodePorts(server.address) && isNodePort(server, observed));
+  const isExcluded = (address: IpAddress) => inputs.excludeCIDRs.some((cidr) => cidrContains(cidr, address));
+  let served: ReadonlySet<IpAddress> | undefined;
+  /** Asked of few addresses, and of none in most passes: only then all virtual servers are gone through. */
+  const isServed = (address: IpAddress): boolean => {
+    served ??= new Set([...observed.ipvs.values()].map((server) => server.address));
+    return served.has(address);
+  };
   return {
     mayDelete: (server) => {
-      if (inputs.excludeCIDRs.some((cidr) => cidrContains(cidr, server.address))) return 'excluded';
+      if (isExcluded(server.address)) return 'excluded';
       return isOurs(server) ? 'yes' : 'foreign';
     },
-    mayUnbind: (address) => all || boundByUs.has(addressEntry(address)) || inputs.wanted.addresses.has(address),
+    mayUnbind: (address) =>
+      all ||
+      boundByUs.has(addressEntry(address)) ||
+      inputs.wanted.addresses.has(address) ||
+      (isServed(address) && !isExcluded(address)),
   };
 }
 

@@ -93,14 +93,14 @@ describe('plan/plan-sync', () => {
     const observed = {
       ...present,
       ipvs: new Map(present.ipvs).set(virtualServerKey(busy), busy).set(virtualServerKey(theirs), theirs),
-      dummy: { exists: true, addresses: new Set(present.dummy.addresses).add(theirs.address) },
+      dummy: { exists: true, addresses: new Set(present.dummy.addresses).add(ip('172.20.9.10')) },
     };
     const plan = planSync(cart, observed, INPUTS);
     expect(plan.kept.map(({ why, server: { address } }) => `${why} ${address}`)).to.deep.equal([
       'draining 172.20.1.1',
       'foreign 172.20.9.9',
     ]);
-    expect(plan.foreignAddresses).to.deep.equal(['172.20.9.9']);
+    expect(plan.foreignAddresses).to.deep.equal(['172.20.9.10']);
     expect(summary(plan)).to.deep.equal(['ipvs edit-real-server']);
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { absorb, type Batch, isFull, joinBatches, openBatch } from './batch-window.ts';
+import { absorb, type Batch, gatheredMs, isFull, joinBatches, openBatch } from './batch-window.ts';
 import type { ChangeKind, Level } from './change.ts';
 import { kindsIn } from './kind-set.ts';
 import { DEFAULT_QUEUE_SETTINGS } from './settings.ts';
@@ -87,6 +87,12 @@ describe('queue/batch-window', () => {
       ...{ level: 'high', firstMs: 7, events: 2, dueMs: 107 },
       kinds: ['port-update', 'minor'],
     });
+  });
+
+  it('gathers at its ends what is due within it', () => {
+    const times = [0, 1, 799, 800, 800.5, 2_399].map((dueMs) => gatheredMs(dueMs, settings));
+    expect(times).to.deep.equal([0, 800, 800, 800, 1_600, 2_400]);
+    expect(gatheredMs(123.5, { batchWindowMs: 0 })).to.equal(123.5);
   });
 
   it('joins with another one', () => {

@@ -56,6 +56,14 @@ export function joinBatches(a: Batch, b: Batch): Batch {
   };
 }
 
+/**
+ * The end of the batch window in which something is due that may wait for others. Windows follow each other from the clock's zero on, so
+ * that all that is due within one has one time, whatever it is and whenever it is asked for.
+ */
+export function gatheredMs(dueMs: number, { batchWindowMs }: Pick<BatchSettings, 'batchWindowMs'>): number {
+  return batchWindowMs === 0 ? dueMs : Math.ceil(dueMs / batchWindowMs) * batchWindowMs;
+}
+
 function windowMs(level: Level, { levelDelaysMs, batchWindowMs }: BatchSettings): number {
   return level === 'low' ? levelDelaysMs.low : batchWindowMs;
 }

@@ -17,11 +17,10 @@ const SEED = Number(process.env.FC_SEED ?? Math.floor(Math.random() * 2 ** 31));
 describe('queue/due-requests.model', () => {
   it(`has every change in a pass as soon as delay, minimum and running pass allow, FC_SEED=${SEED}`, () =>
     check(({ adds, passes, minIntervalMs }) => {
-      for (const { atMs, service, level, isBusy } of adds) {
+      for (const added of adds) {
+        const { atMs, service, level, isBusy } = added;
         if (isBusy) continue;
-        const pass = passes.find(
-          ({ startMs, taken }) => startMs >= atMs && taken.some((each) => each.service === service),
-        );
+        const pass = passes.find((each) => takes(each, added));
         const dueMs = atMs + DEFAULT_QUEUE_SETTINGS.levelDelaysMs[level];
         const running = passes.find(({ startMs, endMs }) => startMs <= dueMs && endMs > dueMs);
         const freeMs = Math.max(dueMs, running?.endMs ?? 0);
@@ -53,10 +52,8 @@ describe('queue/due-requests.model', () => {
         const during = adds.filter(
           ({ atMs, level, isBusy }) => level === 'critical' && !isBusy && atMs > startMs && atMs < endMs,
         );
-        const following = passes.filter(({ startMs: nextMs, taken }) =>
-          during.some(
-            ({ service, atMs }) => nextMs >= endMs && isFirstTake(passes, service, atMs, nextMs) && taken.length > 0,
-          ),
+        const following = passes.filter((next) =>
+          during.some((added) => next.startMs >= endMs && next === passes.find((each) => takes(each, added))),
         );
         expect(following.length).to.be.at.most(1);
       }
@@ -71,11 +68,9 @@ describe('queue/due-requests.model', () => {
   it(`names the level of what is due, so that a critical change shows in the reasons, FC_SEED=${SEED}`, () =>
     check(({ adds, passes }) => {
       for (const { reasons } of passes) expect([...LEVELS, 'periodic']).to.include.members([...reasons]);
-      for (const { atMs, service, level, isBusy } of adds) {
-        if (level !== 'critical' || isBusy) continue;
-        const pass = passes.find(
-          ({ startMs, taken }) => startMs >= atMs && taken.some((each) => each.service === service),
-        );
+      for (const added of adds) {
+        if (added.level !== 'critical' || added.isBusy) continue;
+        const pass = passes.find((each) => takes(each, added));
         expect(pass?.reasons.has('critical')).to.equal(true);
       }
     }));
@@ -84,10 +79,20 @@ describe('queue/due-requests.model', () => {
 const LONGEST_PASS_MS = 200;
 
 interface Pass {
+  readonly order: number;
   readonly startMs: number;
   endMs: number;
   readonly reasons: ReadonlySet<string>;
   readonly taken: readonly TakenService[];
+}
+
+interface Added {
+  readonly order: number;
+  readonly atMs: number;
+  readonly service: string;
+  readonly level: Level;
+  /** Its Service is in a pass, or in quarantine. */
+  readonly isBusy: boolean;
 }
 
 interface World {
@@ -96,13 +101,9 @@ interface World {
   readonly runner: BoundedFrequencyRunner;
   readonly minIntervalMs: number;
   readonly passes: Pass[];
-  readonly adds: {
-    readonly atMs: number;
-    readonly service: string;
-    readonly level: Level;
-    /** Its Service is in a pass, or in quarantine. */
-    readonly isBusy: boolean;
-  }[];
+  readonly adds: Added[];
+  /** Counts events and passes, so that what happens at one time has an order. */
+  order: number;
   /** No failures from now on. */
   calm: boolean;
 }
@@ -118,11 +119,12 @@ const commands = fc.commands(
         fc.constantFrom(...CHANGE_KINDS),
       )
       .map(([service, level, kind]): Command => {
-        return command(`add ${service} ${level} ${kind}`, async ({ adds, queue, clock, passes }) => {
+        return command(`add ${service} ${level} ${kind}`, async (world) => {
+          const { adds, queue, clock, passes } = world;
           const running = passes.find(({ endMs }) => endMs === Number.POSITIVE_INFINITY);
           const isInPass = running?.taken.some((each) => each.service === service) ?? false;
           const isBusy = isInPass || queue.isQuarantined(service);
-          adds.push({ atMs: clock.nowMs(), service, level, isBusy });
+          adds.push({ order: world.order++, atMs: clock.nowMs(), service, level, isBusy });
           queue.add({ service, level, kind, readyBefore: 1, readyAfter: 1, magnitude: 0 });
         });
       }),
@@ -167,7 +169,8 @@ function makeWorld(minIntervalMs: number, script: Iterator<[number, WorkOutcome]
   const passes: Pass[] = [];
   const run = async (reasons: ReadonlySet<string>): Promise<RunOutcome> => {
     const taken = queue.drain();
-    const pass: Pass = { startMs: clock.nowMs(), endMs: Number.POSITIVE_INFINITY, reasons, taken };
+    const [order, startMs] = [world.order++, clock.nowMs()];
+    const pass: Pass = { order, startMs, endMs: Number.POSITIVE_INFINITY, reasons, taken };
     passes.push(pass);
     const [takesMs, outcome] = script.next().value;
     if (takesMs > 0 && !world.calm) await new Promise<void>((resolve) => clock.after(takesMs, resolve));
@@ -180,11 +183,10 @@ function makeWorld(minIntervalMs: number, script: Iterator<[number, WorkOutcome]
   const runner = new BoundedFrequencyRunner({ clock, minIntervalMs, maxIntervalMs: 100_000, run });
   const listener = new DueRequests(clock, runner);
   const queue = new ServiceQueue({ clock, random: () => 0, settings: DEFAULT_QUEUE_SETTINGS, listener });
-  const world: World = { clock, queue, runner, minIntervalMs, passes, adds: [], calm: false };
+  const world: World = { clock, queue, runner, minIntervalMs, passes, adds: [], order: 0, calm: false };
   return world;
 }
 
-function isFirstTake(passes: readonly Pass[], service: string, atMs: number, startMs: number): boolean {
-  const first = passes.find((pass) => pass.startMs >= atMs && pass.taken.some((each) => each.service === service));
-  return first?.startMs === startMs;
+function takes({ order, taken }: Pass, added: Added): boolean {
+  return order > added.order && taken.some(({ service }) => service === added.service);
 }

@@ -3,6 +3,9 @@ import { type ChangeKind, LEVEL_RANKS, type Level } from './change.ts';
 import type { TakenFor } from './queue-metrics.ts';
 import type { QueueSettings } from './settings.ts';
 
+/** `full` passes look at everything, so Services that wait for a retry go along, too; quarantined ones do not. */
+export type PassScope = 'normal' | 'full';
+
 /** One Service in a pass. */
 export interface TakenService {
   /** `namespace/name`. */
@@ -14,7 +17,7 @@ export interface TakenService {
   readonly firstEventMs: number;
   /** Events since it was applied last. */
   readonly events: number;
-  /** Tries in a row before this one that did not apply it. */
+  /** Its own, in a row, before this try. */
   readonly failures: number;
   readonly why: TakenFor;
 }
@@ -23,6 +26,7 @@ export interface TakenService {
 export interface WaitingService {
   readonly service: string;
   readonly level: Level;
+  /** `Infinity` when it waits for the next pass, whenever that comes. */
   readonly dueMs: number;
   readonly events: number;
   readonly failures: number;
@@ -35,7 +39,7 @@ export interface Entry {
   fresh: Batch | undefined;
   /** What passes have taken and not applied; `undefined` when there was no such pass. */
   unapplied: Batch | undefined;
-  /** When `unapplied` is tried again; `Infinity` without it. */
+  /** When `unapplied` asks for a pass; `Infinity` when it does not. */
   retryMs: number;
   /** It waits for its own retry, and not along with others, because it failed itself. */
   failed: boolean;

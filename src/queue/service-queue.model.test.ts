@@ -9,10 +9,10 @@ import {
   RETRY_SORT_OF,
   RETRY_SORTS,
 } from './change.ts';
-import type { TakenService } from './queue-entry.ts';
+import type { PassScope, TakenService } from './queue-entry.ts';
 import { QueueMetrics, WORK_OUTCOMES, type WorkOutcome } from './queue-metrics.ts';
 import { retryDelayMs } from './retry-limiters.ts';
-import { type PassScope, ServiceQueue } from './service-queue.ts';
+import { ServiceQueue } from './service-queue.ts';
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from './settings.ts';
 
 const RUNS = 500;
@@ -93,6 +93,28 @@ describe('queue/service-queue.model', () =>
         }
       }));
 
+    it('takes along with the very next pass what an earlier one did not come to try', () =>
+      check({}, ({ passes, outcomes }) => {
+        for (const { order, services, inPass } of passes) {
+          for (const service of SERVICES) {
+            const last = outcomes.filter((each) => each.service === service && each.order < order).at(-1);
+            if (last?.outcome === 'untried' && !inPass.has(service)) expect([...services]).to.include(service);
+          }
+        }
+      }));
+
+    it('needs no pass for what was not tried, until something new comes', () =>
+      check({}, (world) => {
+        rest(world);
+        for (const outcome of WORK_OUTCOMES) {
+          world.queue.add(change('shop/a', 'critical', 'service-added'));
+          advance(world, 0);
+          finish(world, 'shop/a', outcome);
+          const isOver = outcome !== 'failed';
+          expect(world.queue.nextDueMs() === Number.POSITIVE_INFINITY, outcome).to.equal(isOver);
+        }
+      }));
+
     it('lets what failed wait for its own delay, unless an event or a full pass comes first', () =>
       check({}, (world) => {
         for (const { order, atMs, scope, taken } of world.passes) {
@@ -141,7 +163,8 @@ describe('queue/service-queue.model', () =>
           for (const { service, failures } of taken) {
             const before = world.outcomes.filter((each) => each.service === service && each.order < order);
             const lastApplied = before.findLastIndex(({ outcome }) => outcome === 'applied');
-            expect(failures).to.equal(before.length - 1 - lastApplied);
+            const since = before.slice(lastApplied + 1).filter(({ outcome }) => outcome === 'failed');
+            expect(failures).to.equal(since.length);
           }
         }
       }));
@@ -358,12 +381,13 @@ function finishAll(world: World, outcome: WorkOutcome): void {
   for (const service of [...world.inPass.keys()]) finish(world, service, outcome);
 }
 
-/** Applies everything until nothing waits. */
+/** Applies everything until nothing waits; what was not tried gets a pass of its own. */
 function rest(world: World): void {
   for (let round = 0; round < 50; round++) {
     finishAll(world, 'applied');
-    if (world.queue.nextDueMs() === Number.POSITIVE_INFINITY) return;
-    advance(world, Math.max(0, world.queue.nextDueMs() - world.time.nowMs));
+    if (world.queue.waiting().length === 0) return;
+    if (world.queue.nextDueMs() === Number.POSITIVE_INFINITY) pass(world, 'normal', true);
+    else advance(world, Math.max(0, world.queue.nextDueMs() - world.time.nowMs));
   }
   throw new Error('the queue does not come to rest');
 }

@@ -118,7 +118,7 @@ describe('queue/service-queue', () => {
     ];
     for (const [kind, delaysMs] of paces) {
       it(`comes back after ${kind} in ${delaysMs.join(', ')} ms`, () => {
-        const { queue, fail, now } = makeQueue();
+        const { queue, fail, now } = makeQueue({ quarantineAfterFailures: 10 });
         const waits = delaysMs.map(() => {
           fail('shop/cart', kind);
           return queue.nextDueMs() - now();
@@ -164,7 +164,7 @@ describe('queue/service-queue', () => {
     });
 
     it('begins anew after it was applied', () => {
-      const { queue, add, at, drained } = makeQueue();
+      const { queue, add, at, drained } = makeQueue({ quarantineAfterFailures: 10 });
       add('shop/cart', 'critical', 'service-changed');
       for (const [failures, dueMs] of [500, 1_500, 3_500].entries()) {
         expect(queue.drain().map((taken) => taken.failures)).to.deep.equal([failures]);
@@ -179,16 +179,86 @@ describe('queue/service-queue', () => {
       queue.done('shop/cart', 'failed');
       expect(queue.nextDueMs()).to.equal(4_000);
     });
+  });
 
-    it('is not blamed for a pass that failed as a whole, and rides along with the next', () => {
-      const { queue, add, drained } = makeQueue();
+  describe('a Service that was not tried because its pass failed as a whole', () => {
+    it('asks for no pass, rides along with the next, and is not blamed', () => {
+      const { queue, add, drained, heard } = makeQueue();
       add('shop/cart', 'critical', 'service-changed');
       for (let pass = 1; pass <= 5; pass++) {
-        expect(drained()).to.have.lengthOf(1);
+        expect(drained()).to.deep.equal([pass === 1 ? 'shop/cart: due' : 'shop/cart: riding-along']);
+        heard.length = 0;
         expect(queue.done('shop/cart', 'untried')).to.equal(undefined);
+        expect([queue.nextDueMs(), heard]).to.deep.equal([Number.POSITIVE_INFINITY, []]);
       }
-      expect(queue.nextDueMs()).to.equal(8_000);
+      expect(queue.waiting()).to.deep.equal([
+        { service: 'shop/cart', level: 'critical', dueMs: Number.POSITIVE_INFINITY, events: 1, failures: 0 },
+      ]);
       expect(queue.quarantined()).to.deep.equal([]);
+    });
+
+    it('keeps the count of its own failures', () => {
+      const { queue, fail, at } = makeQueue();
+      fail('shop/cart', 'service-changed');
+      fail('shop/cart', 'service-changed');
+      at(queue.nextDueMs());
+      expect(queue.drain().map(({ failures }) => failures)).to.deep.equal([2]);
+      queue.done('shop/cart', 'untried');
+      expect(queue.drain().map(({ failures }) => failures)).to.deep.equal([2]);
+      queue.done('shop/cart', 'failed');
+      expect(queue.quarantined().map(({ failures }) => failures)).to.deep.equal([3]);
+    });
+
+    it('asks for a pass as ever when something new comes', () => {
+      const { queue, add, at, drained, heard } = makeQueue();
+      add('shop/cart', 'critical', 'service-changed');
+      drained();
+      queue.done('shop/cart', 'untried');
+      at(1_000);
+      heard.length = 0;
+      add('shop/cart', 'high', 'port-update');
+      expect([queue.nextDueMs(), heard]).to.deep.equal([1_100, ['high at 1100']]);
+      at(1_100);
+      expect(queue.drain()).to.deep.equal([
+        {
+          ...{ service: 'shop/cart', level: 'critical', kinds: ['service-changed', 'port-update'], firstEventMs: 0 },
+          ...{ events: 2, failures: 0, why: 'due' },
+        },
+      ]);
+    });
+
+    it('comes again at once for what came during that pass', () => {
+      const { queue, add, drained } = makeQueue();
+      add('shop/cart', 'critical');
+      drained();
+      add('shop/cart', 'critical');
+      queue.done('shop/cart', 'untried');
+      expect([queue.nextDueMs(), drained()]).to.deep.equal([0, ['shop/cart: due']]);
+    });
+
+    it('rides along in quarantine, too, since its time had come', () => {
+      const { queue, fail, at, drained, heard } = makeQueue();
+      for (let failure = 1; failure <= 3; failure++) fail('shop/cart', 'service-changed');
+      at(queue.nextDueMs());
+      drained();
+      queue.done('shop/cart', 'untried');
+      heard.length = 0;
+      expect([queue.nextDueMs(), drained(), heard]).to.deep.equal([
+        Number.POSITIVE_INFINITY,
+        ['shop/cart: riding-along'],
+        ['taken'],
+      ]);
+    });
+
+    it('takes no tokens while it waits', () => {
+      const { queue, add, drained } = makeQueue({ passesPerSecond: 1, passBurst: 1 });
+      add('shop/cart', 'critical');
+      for (let pass = 1; pass <= 5; pass++) {
+        expect(drained()).to.have.lengthOf(1);
+        queue.done('shop/cart', 'untried');
+      }
+      add('shop/other', 'critical');
+      expect(queue.nextDueMs()).to.equal(1_000);
     });
   });
 
@@ -225,6 +295,41 @@ describe('queue/service-queue', () => {
       ]);
     });
 
+    it('is tried again at the end of the batch window in which it is due, and never before its own time', () => {
+      const { queue, fail, now } = makeQueue();
+      const waits = [1, 2, 3, 4, 5].map(() => {
+        fail('shop/cart', 'service-changed');
+        return [now(), queue.nextDueMs()];
+      });
+      expect(waits).to.deep.equal([
+        [0, 500],
+        [500, 1_500],
+        [1_500, 4_000],
+        [4_000, 8_000],
+        [8_000, 16_000],
+      ]);
+    });
+
+    it('is tried again by as many Services at once as are due in one window', () => {
+      const { queue, add, at, drained } = makeQueue({ quarantineAfterFailures: 1 });
+      const startsMs = { 'shop/a': 0, 'shop/b': 200, 'shop/c': 310, 'shop/d': 350 };
+      for (const [name, startMs] of Object.entries(startsMs)) {
+        at(startMs);
+        add(name, 'critical', 'service-changed');
+        drained();
+        queue.done(name, 'failed');
+      }
+      expect(queue.waiting().map(({ dueMs }) => dueMs)).to.deep.equal([800, 800, 1_600, 1_600]);
+      at(800);
+      expect(drained()).to.deep.equal(['shop/a: retry', 'shop/b: retry']);
+    });
+
+    it('is tried again at its own time when there is no batch window', () => {
+      const { queue, fail } = makeQueue({ batchWindowMs: 0, quarantineAfterFailures: 1 });
+      fail('shop/cart', 'service-changed');
+      expect(queue.nextDueMs()).to.equal(500);
+    });
+
     it('lets a change of the Service itself try again sooner', () => {
       const { queue, fail, add, now } = makeQueue();
       for (let failure = 1; failure <= 5; failure++) fail('shop/cart', 'service-changed');
@@ -239,7 +344,7 @@ describe('queue/service-queue', () => {
       at(10);
       add('shop/cart', 'critical', 'not-ready-to-ready');
       queue.done('shop/cart', 'failed');
-      expect([queue.nextDueMs(), drained()]).to.deep.equal([510, []]);
+      expect([queue.nextDueMs(), drained()]).to.deep.equal([800, []]);
     });
   });
 
@@ -256,6 +361,19 @@ describe('queue/service-queue', () => {
       expect(queue.nextDueMs()).to.equal(1_000);
       at(1_000);
       expect(drained()).to.deep.equal(['shop/a: due', 'shop/b: due', 'shop/c: due']);
+    });
+
+    it('are kept for what waits when a pass finds nothing to take', () => {
+      const { queue, add, at, drained, heard } = makeQueue(slow);
+      add('shop/cart', 'critical', 'service-changed');
+      drained();
+      queue.done('shop/cart', 'failed');
+      heard.length = 0;
+      for (const ms of [100, 200]) {
+        at(ms);
+        expect([drained(), queue.nextDueMs()]).to.deep.equal([[], 1_000]);
+      }
+      expect(heard).to.deep.equal(['taken', 'critical at 1000', 'taken', 'critical at 1000']);
     });
 
     it('never bring anything forward', () => {

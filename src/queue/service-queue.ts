@@ -1,4 +1,4 @@
-import { absorb, type Batch, openBatch } from './batch-window.ts';
+import { absorb, type Batch, gatheredMs, openBatch } from './batch-window.ts';
 import type { Level, ServiceChange } from './change.ts';
 import type { Clock } from './clock.ts';
 import { DueHeap } from './due-heap.ts';
@@ -10,6 +10,7 @@ import {
   type Entry,
   levelOf,
   newEntry,
+  type PassScope,
   type TakenService,
   type WaitingService,
   wholeBatch,
@@ -37,15 +38,14 @@ export interface ServiceQueueOptions {
   readonly observer?: QueueObserver;
 }
 
-/** `full` passes look at everything, so Services that wait for a retry go along, too; quarantined ones do not. */
-export type PassScope = 'normal' | 'full';
-
 /**
  * Services with changes, one entry each, until a pass has applied them.
  *
  * - An entry keeps the highest level and the earliest due time. A pass takes what is due and what waits for its first try.
  * - What comes while a Service is in a pass waits for the end of that pass.
  * - A Service that failed comes back on its own delay, or for a new event; one in quarantine for a change of the Service itself only.
+ * - Those in quarantine are tried again together, once in a batch window at most.
+ * - One that was not tried because its pass failed as a whole goes along with the next pass, whenever that comes, and asks for none.
  * - One token a pass: what is due waits for it when the bucket is empty.
  *
  * Source: kubernetes/client-go util/workqueue/queue.go (dirty and processing), delaying_queue.go
@@ -108,8 +108,8 @@ export class ServiceQueue {
   }
 
   /**
-   * Ends a Service's part of a pass. `applied` forgets its failures; anything else brings it back after a delay: `failed` counts against
-   * it, `untried` does not. Gives the change of its quarantine, if any. A Service that is in no pass is left alone.
+   * Ends a Service's part of a pass. `applied` forgets its failures, `failed` counts one and brings it back after a delay, `untried` has it
+   * wait for the next pass. Gives the change of its quarantine, if any. A Service that is in no pass is left alone.
    */
   done(service: string, outcome: WorkOutcome): QuarantineChange | undefined {
     const batch = this.#inPass.get(service);
@@ -157,12 +157,14 @@ export class ServiceQueue {
     return [...this.#waiting.values()].map((entry) => {
       const { service } = entry;
       const { events } = wholeBatch(entry);
-      return { service, level: levelOf(entry), dueMs: this.#dueMs(entry), events, failures: this.#failures(service) };
+      return {
+        service,
+        level: levelOf(entry),
+        dueMs: this.#dueMs(entry),
+        events,
+        failures: this.#limiters.failures(service),
+      };
     });
-  }
-
-  #failures(service: string): number {
-    return this.#limiters.failures(service);
   }
 
   #ownDueMs(): number {
@@ -181,12 +183,13 @@ export class ServiceQueue {
 
   #place(entry: Entry, level: Level, nowMs: number): void {
     const { service } = entry;
-    const rides = !this.#quarantine.has(service) && (entry.fresh !== undefined || !entry.failed);
+    const rides = !entry.failed || (entry.fresh !== undefined && !this.#quarantine.has(service));
     const [into, outOf] = rides ? [this.#riders, this.#loners] : [this.#loners, this.#riders];
     const beforeMs = this.#ownDueMs();
     const dueMs = this.#dueMs(entry);
     outOf.remove(service);
     into.set(service, dueMs);
+    if (dueMs === Number.POSITIVE_INFINITY) return;
     this.#tokenAtMs ??= this.#bucket.reserve(nowMs);
     if (dueMs < beforeMs || dueMs <= nowMs) this.#options.listener?.dueAt(laterOf(dueMs, this.#tokenAtMs), level);
   }
@@ -215,7 +218,7 @@ export class ServiceQueue {
     const { level, kinds, firstMs, events } = batch;
     const why = whyTaken(entry, this.#options.settings, nowMs);
     this.#options.observer?.taken(service, level, why, nowMs - entry.sinceMs, nowMs);
-    const failures = this.#failures(service);
+    const failures = this.#limiters.failures(service);
     return { service, level, kinds: kindsIn(kinds), firstEventMs: firstMs, events, failures, why };
   }
 
@@ -232,14 +235,16 @@ export class ServiceQueue {
     this.#options.observer?.retried(sort, dirty ? 'joined' : 'new');
     const entry = dirty ?? newEntry(service, undefined, nowMs);
     entry.unapplied = batch;
-    entry.retryMs = nowMs + this.#limiters.failed(service, sort);
     entry.failed = outcome === 'failed';
+    if (entry.failed) {
+      const ownMs = nowMs + this.#limiters.failed(service, sort);
+      entry.retryMs = this.#quarantine.has(service) ? gatheredMs(ownMs, this.#options.settings) : ownMs;
+    }
     this.#waiting.set(service, entry);
   }
 
   #releaseWhenIdle(): void {
-    if (this.#isShutDown) return;
-    if (this.#waiting.size + this.#inPass.size > 0) return;
+    if (this.#isShutDown || this.#waiting.size + this.#inPass.size > 0) return;
     this.#idle.resolve();
     this.#idle = Promise.withResolvers<void>();
   }

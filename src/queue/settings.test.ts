@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { DEFAULT_QUEUE_SETTINGS, impossibleSettings, type QueueSettings } from './settings.ts';
 
+const DAY_MS = 86_400_000;
+
 describe('queue/settings', () => {
   it('has defaults that a queue can work with', () => {
     expect(impossibleSettings(DEFAULT_QUEUE_SETTINGS)).to.deep.equal([]);
@@ -22,12 +24,23 @@ describe('queue/settings', () => {
     ['retries.update', { retries: { ...retries, update: { kind: 'exponential', baseMs: 0, maxMs: 1 } } }],
     ['retries.minor', { retries: { ...retries, minor: { kind: 'exponential', baseMs: 2, maxMs: 1 } } }],
     ['retryJitterRatio', { retryJitterRatio: -0.1 }],
+    ['retries.update', { retries: { ...retries, update: { kind: 'exponential', baseMs: 1, maxMs: DAY_MS + 1 } } }],
+    [
+      'retries.readiness',
+      { retries: { ...retries, readiness: { kind: 'fast-then-slow', fastMs: 0.9, fastTries: 1, slowMs: 8 } } },
+    ],
+    ['levelDelaysMs.low', { levelDelaysMs: { ...levelDelaysMs, low: DAY_MS + 1 } }],
+    ['batchWindowMs', { batchWindowMs: DAY_MS + 1 }],
     ['passesPerSecond', { passesPerSecond: 0 }],
+    ['passesPerSecond', { passesPerSecond: 1e-300 }],
+    ['passesPerSecond', { passesPerSecond: 1_000.1 }],
+    ['passesPerSecond', { passesPerSecond: Number.NaN }],
     ['passBurst', { passBurst: 0.5 }],
+    ['passBurst', { passBurst: 10_001 }],
     ['quarantineAfterFailures', { quarantineAfterFailures: 0 }],
   ];
   for (const [name, given] of cases) {
-    it(`names ${name} when it makes no sense`, () => {
+    it(`names ${name} when it makes no sense: ${JSON.stringify(given)}`, () => {
       expect(impossibleSettings({ ...DEFAULT_QUEUE_SETTINGS, ...given })).to.deep.equal([name]);
     });
   }

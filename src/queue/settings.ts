@@ -22,7 +22,7 @@ export interface QueueSettings {
   readonly levelDelaysMs: Readonly<Record<Level, number>>;
   /** Events of one Service that make it due at once. */
   readonly batchSize: number;
-  /** Longest wait after the first event of a Service that is more urgent than `low`, whatever came later. */
+  /** Longest wait after the first event of a Service that is more urgent than `low`, whatever came later; Services in quarantine, too. */
   readonly batchWindowMs: number;
   readonly retries: Readonly<Record<RetrySort, RetryPace>>;
   /** Greatest part of a retry's delay that is added by chance, 0…1. */
@@ -56,6 +56,15 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = {
   quarantineAfterFailures: 3,
 };
 
+/** The ends of what makes sense: no delay is longer than a day, and a pass takes milliseconds. */
+export const QUEUE_BOUNDS = {
+  longestDelayMs: 24 * 3_600_000,
+  shortestRetryMs: 1,
+  fewestPassesPerSecond: 0.01,
+  mostPassesPerSecond: 1_000,
+  mostPassBurst: 10_000,
+} as const;
+
 /** Names of settings that no queue can work with; empty when all is well. Delays must not shrink as urgency does. */
 export function impossibleSettings(settings: QueueSettings): readonly string[] {
   const { thresholds, levelDelaysMs, retries } = settings;
@@ -66,30 +75,33 @@ export function impossibleSettings(settings: QueueSettings): readonly string[] {
     ['batchWindowMs', isDelay(settings.batchWindowMs)],
     ...RETRY_SORTS.map((sort) => [`retries.${sort}`, isPace(retries[sort])] as const),
     ['retryJitterRatio', isRatio(settings.retryJitterRatio)],
-    ['passesPerSecond', settings.passesPerSecond > 0 && isFiniteRate(settings.passesPerSecond)],
-    ['passBurst', settings.passBurst >= 1],
+    ['passesPerSecond', isPassRate(settings.passesPerSecond)],
+    ['passBurst', settings.passBurst >= 1 && settings.passBurst <= QUEUE_BOUNDS.mostPassBurst],
     ['quarantineAfterFailures', settings.quarantineAfterFailures >= 1],
   ];
   return checks.filter(([, possible]) => !possible).map(([name]) => name);
 }
 
+/** A harsher level whose own delay is impossible holds nothing against a milder one. */
 function followsDelay(delaysMs: QueueSettings['levelDelaysMs'], rank: number): boolean {
   const [level, harsher] = [LEVELS[rank], LEVELS[rank - 1]];
-  return level !== undefined && isDelay(delaysMs[level]) && (!harsher || delaysMs[level] >= delaysMs[harsher]);
+  if (level === undefined || !isDelay(delaysMs[level])) return false;
+  return !harsher || !isDelay(delaysMs[harsher]) || delaysMs[level] >= delaysMs[harsher];
 }
 
 function isPace(pace: RetryPace): boolean {
-  if (pace.kind === 'exponential') return pace.baseMs > 0 && isDelay(pace.maxMs) && pace.maxMs >= pace.baseMs;
-  return pace.fastMs > 0 && pace.fastTries >= 0 && isDelay(pace.slowMs) && pace.slowMs >= pace.fastMs;
+  const { shortestRetryMs } = QUEUE_BOUNDS;
+  if (pace.kind === 'exponential')
+    return pace.baseMs >= shortestRetryMs && isDelay(pace.maxMs) && pace.maxMs >= pace.baseMs;
+  return pace.fastMs >= shortestRetryMs && pace.fastTries >= 0 && isDelay(pace.slowMs) && pace.slowMs >= pace.fastMs;
 }
 
-/** A time between two passes that can be counted with. */
-function isFiniteRate(perSecond: number): boolean {
-  return Number.isFinite(perSecond) && Number.isFinite(1000 / perSecond);
+function isPassRate(perSecond: number): boolean {
+  return perSecond >= QUEUE_BOUNDS.fewestPassesPerSecond && perSecond <= QUEUE_BOUNDS.mostPassesPerSecond;
 }
 
 function isDelay(value: number): boolean {
-  return value >= 0 && Number.isFinite(value);
+  return value >= 0 && value <= QUEUE_BOUNDS.longestDelayMs;
 }
 
 function isRatio(value: number): boolean {

@@ -2,7 +2,7 @@ import { suggest } from '../config/suggest.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 
 /** What happens to an endpoint, or to an object without meaning anything. */
-export const CHANGE_SORTS = ['flap', 'replace', 'scale', 'noise'] as const;
+export const CHANGE_SORTS = ['flap', 'replace', 'scale', 'minor', 'noise'] as const;
 export type ChangeSort = (typeof CHANGE_SORTS)[number];
 
 /** Which trace is made up. */
@@ -23,9 +23,11 @@ export const DEFAULT_SPEC: GenerateSpec = {
   endpoints: 10,
   changesPerSecond: 200,
   seconds: 60,
-  mix: { flap: 70, replace: 15, scale: 10, noise: 5 },
+  mix: { flap: 70, replace: 15, scale: 10, minor: 0, noise: 5 },
   seed: 1,
 };
+
+const EMPTY_MIX: GenerateSpec['mix'] = { flap: 0, replace: 0, scale: 0, minor: 0, noise: 0 };
 
 /**
  * Reads `slices=500,endpoints=10,changesPerSecond=200,seconds=60,mix=flap:70,replace:15,scale:10,noise:5,seed=1`. What is not given has
@@ -37,7 +39,7 @@ export function parseGenerateSpec(words: string): Result<GenerateSpec, string> {
   for (const word of words.split(',').filter((part) => part.trim() !== '')) {
     const [, key, value = ''] = /^\s*(\w+)=(.*)$/.exec(word) ?? [];
     if (key === undefined && !isInMix) return fail(`${JSON.stringify(word)} is not of the form key=value`);
-    if (key === 'mix') spec = { ...spec, mix: { flap: 0, replace: 0, scale: 0, noise: 0 } };
+    if (key === 'mix') spec = { ...spec, mix: EMPTY_MIX };
     isInMix = key === undefined || key === 'mix';
     const next: Result<GenerateSpec, string> = isInMix
       ? withShare(spec, (key === undefined ? word : value).trim())

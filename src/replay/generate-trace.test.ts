@@ -3,11 +3,17 @@ import { DEFAULT_SPEC, type GenerateSpec } from './generate-spec.ts';
 import { generateTrace } from './generate-trace.ts';
 import { formatTraceEvent, parseTraceEvent } from './trace-event.ts';
 
+interface MadeEndpoint {
+  readonly addresses: readonly string[];
+  readonly conditions: { readonly ready: boolean };
+  readonly hints?: { readonly forZones: readonly { readonly name: string }[] };
+}
+
 describe('replay/generate-trace', () => {
   const spec = { ...DEFAULT_SPEC, slices: 20, seconds: 10 };
   const linesOf = (given: GenerateSpec) => [...generateTrace(given)].map(formatTraceEvent);
   const only = (sort: keyof GenerateSpec['mix']): GenerateSpec['mix'] => ({
-    ...{ flap: 0, replace: 0, scale: 0, noise: 0 },
+    ...{ flap: 0, replace: 0, scale: 0, minor: 0, noise: 0 },
     [sort]: 1,
   });
 
@@ -34,16 +40,22 @@ describe('replay/generate-trace', () => {
     for (const line of linesOf(spec)) expect(parseTraceEvent(line).ok).to.equal(true);
   });
 
-  /** The endpoints of a slice before and after each change of it, as `ADDRESS ready`. */
+  it('names no zones without minor changes', () => {
+    expect(linesOf(spec).filter((line) => line.includes('hints'))).to.deep.equal([]);
+  });
+
+  /** The endpoints of a slice before and after each change of it, as `ADDRESS ready`, with the zone that it is meant for, if any. */
   function changes(mix: GenerateSpec['mix']) {
     const known = new Map<string, readonly string[]>();
     return [...generateTrace({ ...spec, mix })].flatMap(({ kind, object }) => {
       if (kind !== 'EndpointSlice') return [];
       const { metadata, endpoints } = object as {
         readonly metadata: { readonly name: string };
-        readonly endpoints: readonly { addresses: readonly string[]; conditions: { ready: boolean } }[];
+        readonly endpoints: readonly MadeEndpoint[];
       };
-      const after = endpoints.map(({ addresses, conditions }) => `${addresses[0]} ${conditions.ready}`);
+      const after = endpoints.map(({ addresses, conditions, hints }) =>
+        [addresses[0], conditions.ready, ...(hints?.forZones.map(({ name }) => name) ?? [])].join(' '),
+      );
       const before = known.get(metadata.name);
       known.set(metadata.name, after);
       return before ? [{ before, after, gone: before.filter((one) => !after.includes(one)) }] : [];
@@ -70,6 +82,15 @@ describe('replay/generate-trace', () => {
     for (const { before, after } of seen) expect(Math.abs(after.length - before.length)).to.be.within(1, 2);
     expect(seen.some(({ before, after }) => after.length > before.length)).to.equal(true);
     expect(seen.some(({ before, after }) => after.length < before.length)).to.equal(true);
+  });
+
+  it('makes minor changes: one endpoint is meant for another zone than before, and nothing else', () => {
+    const seen = changes(only('minor'));
+    expect(seen).to.have.lengthOf(2_000);
+    for (const { before, after, gone } of seen) {
+      expect([gone.length, addresses(after)]).to.deep.equal([1, addresses(before)]);
+      expect(after.filter((one) => !before.includes(one)).join()).to.match(/ true zone-[012]$/);
+    }
   });
 
   it('makes noise in Services and slices that changes no endpoint, in a new version each time', () => {

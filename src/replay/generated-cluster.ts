@@ -6,6 +6,8 @@ interface MadeEndpoint {
   readonly address: string;
   readonly node: number;
   ready: boolean;
+  /** That it is meant for; `undefined` when nothing says so. */
+  zone: number | undefined;
 }
 
 interface MadeService {
@@ -70,6 +72,14 @@ export class GeneratedCluster {
     return this.#sliceEvent(service, 'MODIFIED', atMs);
   }
 
+  /** One endpoint is meant for another zone than before: of all changes that the kernel depends on, the least urgent. */
+  minor(atMs: number): TraceEvent {
+    const service = this.#anyService();
+    const endpoint = this.#any(service.endpoints);
+    if (endpoint) endpoint.zone = ((endpoint.zone ?? pickNumber(this.#random, ZONES)) + 1) % ZONES;
+    return this.#sliceEvent(service, 'MODIFIED', atMs);
+  }
+
   /** Labels, annotations, managed fields or status text change, and nothing else. */
   noise(atMs: number): TraceEvent {
     const service = this.#anyService();
@@ -93,7 +103,7 @@ export class GeneratedCluster {
 
   #newEndpoint(): MadeEndpoint {
     this.#pods += 1;
-    return { address: `10.${dotted(this.#pods % 2 ** 24)}`, node: this.#pods % NODES, ready: true };
+    return { address: `10.${dotted(this.#pods % 2 ** 24)}`, node: this.#pods % NODES, ready: true, zone: undefined };
   }
 
   #serviceEvent({ number, serviceNoise }: MadeService, type: EventType, atMs: number): TraceEvent {
@@ -132,10 +142,11 @@ export class GeneratedCluster {
       },
       addressType: 'IPv4',
       ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
-      endpoints: endpoints.map(({ address, node, ready }) => ({
+      endpoints: endpoints.map(({ address, node, ready, zone }) => ({
         addresses: [address],
         conditions: { ready, serving: ready, terminating: false },
         nodeName: `node-${node}`,
+        ...(zone === undefined ? {} : { hints: { forZones: [{ name: `zone-${zone}` }] } }),
       })),
     };
     return { atMs, type, kind: 'EndpointSlice', object };
@@ -155,6 +166,7 @@ export class GeneratedCluster {
 }
 
 const NODES = 50;
+const ZONES = 3;
 
 function dotted(number: number): string {
   return [16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');

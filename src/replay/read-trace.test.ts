@@ -50,6 +50,22 @@ describe('replay/read-trace', () => {
     ]);
   });
 
+  it('passes over what comes more than 366 days after the first event, and reads the rest', async () => {
+    const yearMs = 366 * 86_400_000;
+    const epochMs = 1_700_000_000_000;
+    for (const startMs of [0, epochMs]) {
+      const times = [startMs, startMs + 5, 1e15, startMs + 7, startMs + yearMs, startMs + yearMs + 1];
+      const input = Readable.from([Buffer.from(times.map((atMs) => line(atMs)).join('\n'))]);
+      expect(await read(input)).to.deep.equal({
+        times: [startMs, startMs + 5, startMs + 7, startMs + yearMs],
+        faults: [3, 6].map(
+          (number) =>
+            `${number}: atMs is ${times[number - 1]}, more than 366 days after the ${startMs} of the first event`,
+        ),
+      });
+    }
+  });
+
   it('reads compressed input as far as it goes', async () => {
     const many = Array.from({ length: 500 }, (_, number) => line(number, `cart-${number}`)).join('\n');
     const { times, faults } = await read(Readable.from([gzipSync(many).subarray(0, 2_000)]));

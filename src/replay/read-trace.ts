@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createGunzip } from 'node:zlib';
+import { fail, type Result } from '../model/result.ts';
 import { parseTraceEvent, type TraceEvent } from './trace-event.ts';
 
 /** Something in a trace that is no event; `line` is 0 when the trace itself cannot be read, or not to its end. */
@@ -10,8 +11,8 @@ export interface TraceFault {
 }
 
 /**
- * The events of a trace in pieces, as they are read. Every line that is no event, or whose time is before that of an earlier one, is told
- * of and passed over. Compressed input is known by its first bytes; one that was cut off is read as far as it goes.
+ * The events of a trace in pieces, as they are read. Every line that is no event, whose time is before that of an earlier one, or more than
+ * 366 days after the first one's, is told of and passed over. Compressed input is known by its first bytes; one that was cut off is read as far as it goes.
  */
 export async function* readTrace(
   input: Readable,
@@ -39,11 +40,15 @@ export function openTrace(name: string): Readable {
 
 const PIECE_BYTES = 64 * 1024;
 const LONGEST_LINE = 16 * 1024 * 1024;
+/** A replay goes through all of the time, a pass after each period. */
+const LONGEST_DAYS = 366;
+const DAY_MS = 24 * 3_600_000;
 
 /** Counts lines and time. */
 class Lines {
   readonly #fault: (fault: TraceFault) => void;
   #line = 0;
+  #startMs: number | undefined;
   #atMs = 0;
 
   constructor(fault: (fault: TraceFault) => void) {
@@ -59,19 +64,21 @@ class Lines {
   }
 
   #event(text: string): TraceEvent | undefined {
-    if (text.trim() !== '') {
-      const event = parseTraceEvent(text);
-      if (!event.ok) this.tell(event.error);
-      else if (event.value.atMs < this.#atMs)
-        this.tell(`atMs is ${event.value.atMs}, before the ${this.#atMs} of an earlier line`);
-      else {
-        this.#line += 1;
-        this.#atMs = event.value.atMs;
-        return event.value;
-      }
-    }
+    const event = text.trim() === '' ? undefined : this.#check(parseTraceEvent(text));
+    if (event && !event.ok) this.tell(event.error);
     this.#line += 1;
-    return undefined;
+    return event?.ok ? event.value : undefined;
+  }
+
+  #check(event: Result<TraceEvent, string>): Result<TraceEvent, string> {
+    if (!event.ok) return event;
+    const { atMs } = event.value;
+    const startMs = this.#startMs ?? atMs;
+    if (atMs < this.#atMs) return fail(`atMs is ${atMs}, before the ${this.#atMs} of an earlier line`);
+    if (atMs - startMs > LONGEST_DAYS * DAY_MS)
+      return fail(`atMs is ${atMs}, more than ${LONGEST_DAYS} days after the ${startMs} of the first event`);
+    [this.#startMs, this.#atMs] = [startMs, atMs];
+    return event;
   }
 }
 

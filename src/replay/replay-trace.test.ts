@@ -29,6 +29,7 @@ async function run(trace: AsyncIterable<Iterable<TraceEvent>>): Promise<{
   };
   return { replayed, of };
 }
+const NONE = { flap: 0, replace: 0, scale: 0, minor: 0, noise: 0 };
 const generate = (spec: Partial<GenerateSpec>) => run(generatePieces({ ...DEFAULT_SPEC, ...spec }));
 
 describe('replay/replay-trace', () => {
@@ -82,10 +83,20 @@ describe('replay/replay-trace', () => {
   });
 
   it('runs no pass for noise, but the first one and the periodic ones', async () => {
-    const { of } = await generate({ mix: { flap: 0, replace: 0, scale: 0, noise: 100 } });
+    const { of } = await generate({ mix: { ...NONE, noise: 100 } });
     expect(of('ipvs-proxier').passes).to.equal(2);
     expect(of('ipvs-proxier').eventsDropped).to.deep.equal({ 'same-version': 0, immaterial: 12_000, 'not-ours': 0 });
     expect(of('naive').passes).to.equal(13_000);
+  });
+
+  it('lets minor changes wait for the delay of their level, one pass and no longer, each of them low', async () => {
+    const { of } = await generate({ mix: { ...NONE, minor: 100 } });
+    const { all, critical, low } = of('ipvs-proxier').latencyMs;
+    expect([all.events, critical.events, low.events]).to.deep.equal([13_000, 1_000, 12_000]);
+    expect(low.max).to.be.at.most(2_000 + COST.passMs + 500 * COST.serviceMs);
+    // the first list, one in each delay of 2 s, and the one after the last change
+    expect(of('ipvs-proxier').passes).to.be.at.most(1 + 60 / 2 + 1);
+    expect(of('kube-proxy').passes).to.be.at.least(58);
   });
 
   it('gives the same report for the same trace', async () => {

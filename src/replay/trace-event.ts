@@ -10,7 +10,7 @@ export type TracedKind = keyof typeof TRACED_KINDS;
 
 /** One line of a trace. */
 export interface TraceEvent {
-  /** Since the start of the recording; what was there at the start has 0. */
+  /** Since the start of the recording; what was there at the start has 0. Exact to a millisecond at least. */
   readonly atMs: number;
   readonly type: EventType;
   readonly kind: TracedKind;
@@ -23,8 +23,10 @@ export function parseTraceEvent(line: string): Result<TraceEvent, string> {
   const json = parseJson(line);
   if (!json.ok) return json;
   const { atMs, type } = json.value;
-  if (typeof atMs !== 'number' || !(atMs >= 0 && Number.isFinite(atMs)))
-    return fail(`atMs is ${show(atMs)}, a number of milliseconds from 0 on is needed`);
+  if (typeof atMs !== 'number' || !(atMs >= 0 && atMs <= Number.MAX_SAFE_INTEGER))
+    return fail(
+      `atMs is ${typeof atMs === 'number' ? atMs : show(atMs)}, a number of milliseconds from 0 to ${Number.MAX_SAFE_INTEGER} is needed`,
+    );
   const knownType = EVENT_TYPES.find((known) => known === type);
   if (!knownType) return fail(`type is ${show(type)}, none of ${EVENT_TYPES.join(', ')}`);
   const object = record(json.value.object);

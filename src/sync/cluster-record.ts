@@ -30,13 +30,11 @@ export class ClusterRecord {
   service(previous: Service | undefined, current: Service | undefined): Recorded {
     const name = (current ?? previous)?.name;
     if (name === undefined) return IMMATERIAL;
-    const served = () => this.trackers.some((tracker) => tracker.serves(name));
-    const wasServed = served();
     for (const tracker of this.trackers) tracker.recordService(previous, current);
     const endpoints = new Map(this.trackers.flatMap((tracker) => [...tracker.latestEndpoints(name)]));
     const change = describeServiceChange(previous, current, this.#families, endpoints);
     if (change) return { kind: 'material', changes: [change] };
-    return wasServed || served() ? IMMATERIAL : NOT_OURS;
+    return this.trackers.some((tracker) => tracker.serves(name)) ? IMMATERIAL : NOT_OURS;
   }
 
   /** Slices of Services that are not served are remembered and lead to nothing: their Service brings them along when it comes. */

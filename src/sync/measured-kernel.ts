@@ -12,6 +12,7 @@ export function measuredKernel(
     known: (family) => kernel.known(family),
     createInterface: () => kernel.createInterface(),
     countConnections: (family, servers) => kernel.countConnections(family, servers),
+    peek: (family, server) => kernel.peek(family, server),
     run: (families, scripts) => kernel.run(families, scripts),
     settle: (after, scope) => kernel.settle(after, scope),
     clearStaleFlows: async (family, targets) => {

@@ -236,12 +236,12 @@ describe('sync/pass-loop', () => {
 
   it('tells once of what is not ours and stays', async () => {
     kernel.ipvs.restore('-A -t 10.9.9.9:443 -s wlc\n');
-    kernel.addresses.put('kube-ipvs0', '10.9.9.9/32');
+    kernel.addresses.put('kube-ipvs0', '10.9.9.8/32');
     await run('start');
     await run('periodic');
     expect(takeTold().filter((line) => line.startsWith('warn'))).to.deep.equal([
       'warn: virtual server TCP 10.9.9.9:443 is not ours and is left alone',
-      'warn: address 10.9.9.9 on kube-ipvs0 is not ours and is left alone',
+      'warn: address 10.9.9.8 on kube-ipvs0 is not ours and is left alone',
     ]);
   });
 
@@ -268,7 +268,7 @@ describe('sync/pass-loop', () => {
       await clock.advance(ms - clock.nowMs());
     }
 
-    it('has passes succeed, tells of it once, and tries again on the delays of its kind', async () => {
+    it('has passes succeed, tells of it once, and tries again on the delays of its kind, later in quarantine', async () => {
       expect(await run('critical')).to.deep.equal({ kind: 'done' });
       expect(takeTold()).to.include(leftOut);
       const tried: number[] = [];
@@ -278,7 +278,7 @@ describe('sync/pass-loop', () => {
         return runTool(call);
       };
       await runUntil(5_000);
-      expect(tried).to.deep.equal([50, 100, 150, 200, 250, 2_250, 4_250]);
+      expect(tried).to.deep.equal([50, 100, 800, 1_600, 2_400, 4_800]);
       expect(takeTold().filter((line) => line.startsWith('warn'))).to.deep.equal([
         'warn: Service keeps failing and is left out of the passes of others',
       ]);
@@ -356,9 +356,44 @@ describe('sync/pass-loop', () => {
 
     it('does not blame it for what stops everything', async () => {
       kernel.missing.add('ipset');
-      for (let n = 0; n < 5; n++) await runUntil(clock.nowMs() + 2_000);
+      await run('critical');
+      for (let n = 0; n < 5; n++) await run('retry');
       expect(queue.quarantined()).to.deep.equal([]);
+      expect(queue.waiting().map(({ failures }) => failures)).to.deep.equal([0]);
     });
+  });
+
+  describe('what the kernel did not take of a Service before', () => {
+    const turns: readonly (readonly ['normal' | 'full', 'taken' | 'not taken', 'quarantined' | 'free', boolean])[] = [
+      ['normal', 'taken', 'free', true],
+      ['normal', 'taken', 'quarantined', true],
+      ['normal', 'not taken', 'free', false],
+      ['normal', 'not taken', 'quarantined', false],
+      ['full', 'taken', 'free', true],
+      ['full', 'taken', 'quarantined', true],
+      ['full', 'not taken', 'free', true],
+      ['full', 'not taken', 'quarantined', false],
+    ];
+    for (const [kind, taken, state, isTried] of turns) {
+      it(`is ${isTried ? '' : 'not '}tried again in a ${kind} pass when the Service is ${state} and ${taken}`, async () => {
+        const asked: boolean[] = [];
+        const work = queue.drain().filter(() => taken === 'taken');
+        const trying = new PassLoop({
+          proxier: {
+            kindOf: () => kind,
+            pass: (_kind, reasons, tries = () => false) => {
+              asked.push(tries(cart.name));
+              return proxier.pass(kind, reasons);
+            },
+          },
+          queue: { add: () => true, drain: () => work, done: () => undefined, isQuarantined: () => state !== 'free' },
+          ...{ metrics, log: { info: () => {}, debug: () => {}, warn: () => {} } },
+          ...{ nowMs: () => clock.nowMs(), fullIntervalMs: 30_000 },
+        });
+        await trying.run(new Set(['high']));
+        expect(asked).to.deep.equal([isTried]);
+      });
+    }
   });
 
   it('counts passes by what they were for', async () => {

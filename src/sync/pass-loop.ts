@@ -140,7 +140,7 @@ function outcomeOf(service: string, { errors, refusals }: PassReport): WorkOutco
 }
 
 /** These may have changed more than the events tell. */
-const FULL_PASS_REASONS: ReadonlySet<string> = new Set(['start', 'periodic', 'node', 'addresses']);
+const FULL_PASS_REASONS: ReadonlySet<string> = new Set(['start', 'periodic', 'node', 'addresses', 'drift']);
 
 /** 1, 2, 4, … 30 s after the n-th failure in a row. */
 function retryDelayMs(failures: number): number {

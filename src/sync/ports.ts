@@ -1,10 +1,11 @@
 import type { Touched } from '../desired/touched.ts';
 import type { FlowTargets } from '../kernel/conntrack/state.ts';
-import type { VirtualServerKey } from '../kernel/ipvs/state.ts';
+import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import type { Result } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
+import type { Peek } from '../plan/find-drift.ts';
 import type { Script } from '../plan/scripts.ts';
 
 /** Something that a pass could not do, as one line for a person. */
@@ -12,8 +13,12 @@ export interface SyncError {
   /** What was being done, e.g. `reading the kernel`. */
   readonly during: string;
   readonly message: string;
-  /** The tool that refused some lines of its script and carried out all others; later scripts did not run. */
-  readonly refusedBy?: 'ipvs' | 'address';
+  /** The tool that refused some lines of its script: two carry out all others, `ipset` stops there. Later scripts did not run. */
+  readonly refusedBy?: 'ipvs' | 'address' | 'ipset';
+  /** Index of its script among those that were to run. */
+  readonly part?: number;
+  /** The line at which `ipset` stopped, from 1. */
+  readonly line?: number;
 }
 
 /** One script that has run. */
@@ -43,6 +48,8 @@ export interface KernelPort {
   createInterface(): Promise<Result<void, SyncError>>;
   /** Reads how many connections the real servers of these virtual servers have now, as part of what is known. */
   countConnections(family: Family, servers: Iterable<VirtualServerKey>): Promise<Result<void, SyncError>>;
+  /** A short look at what others are wont to flush, by which drift is found; `server` is looked for. */
+  peek(family: Family, server: VirtualServer | undefined): Promise<Result<Peek, SyncError>>;
   /** Runs the scripts of a family one after the other; the first that fails ends it, and what is known of the families is forgotten. */
   run(families: readonly Family[], scripts: readonly Script[]): Promise<Result<readonly ScriptRun[], SyncError>>;
   /** Tells that the named part of a family has become as in `after`, by the scripts that ran. */

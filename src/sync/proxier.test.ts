@@ -7,6 +7,14 @@ import type { ClusterNode } from '../model/node-view.ts';
 import { describeRefused } from '../plan/refused.ts';
 import type { PassReport, Proxier } from './proxier.ts';
 
+const LOCAL = { nodeName: 'node-a' };
+
+/** Changes rules too. */
+const CLOSED = {
+  loadBalancerVIPs: [ip('203.0.113.1')],
+  loadBalancerSourceRanges: [cidr('198.51.100.0/24')],
+};
+
 /** Virtual servers come first: they are also read from a file, without a tool. */
 const EVERY_READ = ['ipvsadm', 'ipset', 'ip', 'iptables-save', 'ip6tables-save'];
 
@@ -230,15 +238,16 @@ describe('sync/proxier', () => {
 
   it('leaves virtual servers and addresses of others alone, unless it is to behave like kube-proxy', async () => {
     kernel.ipvs.restore('-A -t 10.9.9.9:443 -s wlc\n');
-    kernel.addresses.put('kube-ipvs0', '10.9.9.9/32');
+    kernel.addresses.put('kube-ipvs0', '10.9.9.8/32');
     const report = await normal();
     expect(report.families[0]?.plan?.kept.map(({ why }) => why)).to.deep.equal(['foreign']);
     expect(ipvsLines()).to.include('-A -t 10.9.9.9:443 -s wlc');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.include('10.9.9.8');
     const strict = proxierOn(kernel, { settings: settings({ behaviour: 'kube-proxy' }) });
     strict.record.service(undefined, cart);
     await normal(strict);
     expect(ipvsLines()).to.not.include('-A -t 10.9.9.9:443 -s wlc');
-    expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.9');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('10.9.9.8');
   });
 
   it('programs only the families that it is given', async () => {
@@ -340,6 +349,79 @@ describe('sync/proxier', () => {
     });
   });
 
+  describe('a look for what others have done', () => {
+    const drift = async () => {
+      const found = await proxier.findDrift();
+      return found.ok ? found.value : [found.error.message];
+    };
+    const flushes: readonly (readonly [string, () => unknown, string])[] = [
+      [
+        'the rules of a chain',
+        () => kernel.tables.IPv4.restore('*nat\n:KUBE-SERVICES - [0:0]\nCOMMIT\n'),
+        'IPv4 rules of KUBE-SERVICES in table nat',
+      ],
+      [
+        'rules of IPv6',
+        () => kernel.tables.IPv6.restore('*filter\n:KUBE-FORWARD - [0:0]\nCOMMIT\n'),
+        'IPv6 rules of KUBE-FORWARD in table filter',
+      ],
+      ['a set', () => kernel.ipsets.restore('flush KUBE-CLUSTER-IP\n'), 'IPv4 set KUBE-CLUSTER-IP'],
+      ['a set of IPv6', () => kernel.ipsets.restore('flush KUBE-6-IPVS-IPS\n'), 'IPv6 set KUBE-6-IPVS-IPS'],
+      [
+        'virtual servers',
+        () => kernel.ipvs.restore('-D -t 172.20.1.1:80\n-D -t [fd00:20::1]:80\n'),
+        'IPv4 virtual server TCP 172.20.1.1:80, IPv6 virtual server TCP [fd00:20::1]:80',
+      ],
+    ];
+    for (const [what, flush, found] of flushes) {
+      it(`R132: finds ${what} flushed, and the pass that follows mends it and nothing else`, async () => {
+        await normal();
+        const before = [ipvsLines(), kernel.tables.IPv4.save(), kernel.tables.IPv6.save()];
+        const sets = kernel.ipsets.save().split('\n').sort();
+        flush();
+        expect((await drift()).join(', ')).to.equal(found);
+        expect((await proxier.pass('normal', ['drift'])).kind).to.equal('full');
+        expect([ipvsLines(), kernel.tables.IPv4.save(), kernel.tables.IPv6.save()]).to.deep.equal(before);
+        expect(kernel.ipsets.save().split('\n').sort()).to.deep.equal(sets);
+        expect(await drift()).to.deep.equal([]);
+      });
+    }
+
+    it('sees nothing where all is well, or before the first pass, and nothing of what is not ours', async () => {
+      expect(await drift()).to.deep.equal([]);
+      await normal();
+      kernel.tables.IPv4.restore('*nat\n:CUSTOM - [0:0]\n-A CUSTOM -j ACCEPT\nCOMMIT\n');
+      kernel.ipsets.restore('create custom hash:ip family inet hashsize 1024 maxelem 65536\n');
+      takeCalls(kernel);
+      expect(await drift()).to.deep.equal([]);
+      expect([...takeCalls(kernel).reads].sort()).to.deep.equal([
+        'ip6tables-save',
+        'ipset',
+        'ipset',
+        'iptables-save',
+        'ipvsadm',
+        'ipvsadm',
+      ]);
+    });
+
+    it('finds nothing while a pass is on its way, or when one was meanwhile', async () => {
+      await normal();
+      kernel.ipsets.restore('flush KUBE-CLUSTER-IP\n');
+      const passing = normal();
+      expect(await drift()).to.deep.equal([]);
+      await passing;
+      const looking = drift();
+      await normal();
+      expect(await looking).to.deep.equal([]);
+    });
+
+    it('says why it cannot look', async () => {
+      await normal();
+      kernel.missing.add('ipset');
+      expect(await drift()).to.deep.equal(["ipset is not installed or not on PATH; install Debian's package ipset"]);
+    });
+  });
+
   describe('when something fails', () => {
     const writers = ['ipset', 'iptables-restore', 'ipvsadm', 'ip', 'ip6tables-restore'] as const;
     for (const tool of writers) {
@@ -360,14 +442,68 @@ describe('sync/proxier', () => {
     it('programs the other family all the same', async () => {
       kernel.missing.add('iptables-restore');
       const report = await normal();
-      expect(report.errors).to.deep.equal([
-        {
-          during: 'programming iptables',
-          message: "iptables-restore is not installed or not on PATH; install Debian's package iptables",
-        },
+      expect(report.errors.map(({ during, message }) => `${during}: ${message}`)).to.deep.equal([
+        "programming iptables: iptables-restore is not installed or not on PATH; install Debian's package iptables",
       ]);
       expect(report.families.map(({ error }) => error === undefined)).to.deep.equal([false, true]);
       expect(ipvsLines()).to.deep.equal(programmed.filter((line) => line.includes('fd00')));
+    });
+
+    for (const tool of ['ipset', 'iptables-restore', 'ip'] as const) {
+      it(`goes on with endpoints of virtual servers that stand, and with nothing else, when ${tool} fails`, async () => {
+        await normal();
+        const moved = slice({ endpoints: [sliceEndpoint('10.180.0.3')] });
+        proxier.record.slice(endpoints, moved);
+        proxier.record.service(undefined, service({ name: 'shop/new', addresses: ['172.20.1.2'] }));
+        proxier.record.slice(
+          undefined,
+          slice({ name: 'shop/new-1', service: 'shop/new', endpoints: [sliceEndpoint('10.180.0.9', LOCAL)] }),
+        );
+        proxier.record.service(undefined, service({ name: 'shop/vip', addresses: ['172.20.1.3'], ...CLOSED }));
+        const { runTool } = kernel;
+        kernel.runTool = async (call) =>
+          call.tool === tool && call.input !== undefined
+            ? { ok: false, error: { kind: 'tool-timeout', tool, afterMs: 1 } }
+            : runTool(call);
+        const report = await normal();
+        expect(report.errors.map(({ message }) => message)).to.deep.equal([
+          `${tool} did not end within 1 ms and was stopped`,
+        ]);
+        const serving = ipvsLines().filter((line) => line.includes(' 172.20.1.1:') && !line.endsWith(' -w 0'));
+        expect(serving).to.deep.equal(['-A -t 172.20.1.1:80 -s rr', '-a -t 172.20.1.1:80 -r 10.180.0.3:8080 -m -w 1']);
+        expect(kernel.addresses.addresses('kube-ipvs0')).to.not.include('172.20.1.2');
+        kernel.runTool = runTool;
+        expect((await normal()).errors).to.deep.equal([]);
+        expect(kernel.addresses.addresses('kube-ipvs0')).to.include('172.20.1.2');
+      });
+    }
+
+    it('leaves out an entry that its set does not take, and does everything else', async () => {
+      await normal();
+      proxier.record.service(undefined, service({ name: 'shop/new', addresses: ['172.20.1.2'] }));
+      proxier.record.service(undefined, service({ name: 'shop/other', addresses: ['172.20.1.3'] }));
+      const { runTool } = kernel;
+      kernel.runTool = async (call) => {
+        const lines = call.tool === 'ipset' ? (call.input ?? '').split('\n') : [];
+        const at = lines.findIndex((line) => line.startsWith('add KUBE-CLUSTER-IP 172.20.1.2,'));
+        if (at < 0) return runTool(call);
+        await runTool({
+          ...call,
+          input: lines
+            .slice(0, at)
+            .map((line) => `${line}\n`)
+            .join(''),
+        });
+        const stderr = `ipset v7.17: Error in line ${at + 1}: Hash is full, cannot add more elements\n`;
+        return { ok: false, error: { kind: 'tool-refused', tool: 'ipset', exitCode: 1, stderr, script: '' } };
+      };
+      const report = await normal();
+      expect([report.errors, leftOut(report)]).to.deep.equal([[], ['entry 172.20.1.2,tcp:80 of set KUBE-CLUSTER-IP']]);
+      expect(report.refusals.map(({ service: name }) => name)).to.deep.equal(['shop/new']);
+      expect(kernel.addresses.addresses('kube-ipvs0')).to.include.members(['172.20.1.2', '172.20.1.3']);
+      kernel.runTool = runTool;
+      expect((await normal()).refusals).to.deep.equal([]);
+      expect(kernel.ipsets.save()).to.include('add KUBE-CLUSTER-IP 172.20.1.2,tcp:80');
     });
 
     it('does not take later steps of the family: no address without its virtual server', async () => {

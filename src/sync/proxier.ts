@@ -3,8 +3,9 @@ import type { ProxySettings } from '../desired/settings.ts';
 import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
-import type { Result } from '../model/result.ts';
+import { type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
+import { findDrift } from '../plan/find-drift.ts';
 import type { Refused } from '../plan/refused.ts';
 import { ClusterRecord } from './cluster-record.ts';
 import { Drains } from './drains.ts';
@@ -60,6 +61,9 @@ export class Proxier {
   readonly #families: readonly FamilyParts[];
   #interfaces: InterfaceAddresses = new Map();
   #fullPassDue = true;
+  #isPassing = false;
+  /** Counts passes. */
+  #turn = 0;
   /** What the kernel did not take when it was tried last. */
   #refused: readonly Refused[] = [];
 
@@ -84,6 +88,28 @@ export class Proxier {
     this.#fullPassDue = true;
   }
 
+  /** What others have done to our things since the last pass; nothing while one is on its way, or before one has succeeded. */
+  async findDrift(): Promise<Result<readonly string[], SyncError>> {
+    const { kernel } = this.#options;
+    const things: string[] = [];
+    const turn = this.#turn;
+    for (const { family, wanted } of this.#families) {
+      const known = kernel.known(family);
+      const { current } = wanted;
+      if (this.#fullPassDue || this.#isPassing || !known.ok || !current) return succeed([]);
+      const [server] = known.value.ipvs.values();
+      const seen = await kernel.peek(family, server);
+      if (this.#turn !== turn || this.#isPassing) return succeed([]);
+      if (!seen.ok) return seen;
+      const { sets, tables } = current.kernel;
+      things.push(
+        ...findDrift(known.value, { sets: sets.keys(), tables }, seen.value).map((each) => `${family} ${each}`),
+      );
+    }
+    if (things.length > 0) this.requireFullPass();
+    return succeed(things);
+  }
+
   /** What a pass that is asked to be so will be. */
   kindOf(asked: PassKind): PassKind {
     return this.#fullPassDue ? 'full' : asked;
@@ -94,6 +120,18 @@ export class Proxier {
     asked: PassKind,
     reasons: readonly string[],
     isTried: (service: ServiceName) => boolean = () => true,
+  ): Promise<PassReport> {
+    this.#turn += 1;
+    this.#isPassing = true;
+    const report = await this.#pass(asked, reasons, isTried);
+    this.#isPassing = false;
+    return report;
+  }
+
+  async #pass(
+    asked: PassKind,
+    reasons: readonly string[],
+    isTried: (service: ServiceName) => boolean,
   ): Promise<PassReport> {
     const { nowMs } = this.#options;
     const startedMs = nowMs();

@@ -3,7 +3,7 @@ import type { ScriptTool } from '../plan/scripts.ts';
 import type { PassReport } from './proxier.ts';
 
 /**
- * Counts steps that undid what somebody else had changed: those of passes that ran for no other reason than that their time had come,
+ * Counts steps that undid what somebody else had changed: those of passes that ran for no other reason than that their time had come or that something of ours was seen to be gone,
  * after one that succeeded, and without a change of a Service. The removal of what has drained is no repair.
  */
 export class Repairs {
@@ -12,7 +12,7 @@ export class Repairs {
   #wasDraining = false;
 
   ran({ reasons, families, errors }: PassReport): void {
-    const isPlain = reasons.length > 0 && reasons.every((reason) => reason === 'periodic');
+    const isPlain = reasons.length > 0 && reasons.every((reason) => reason === 'periodic' || reason === 'drift');
     const isQuiet = families.every(({ changedServices }) => changedServices === 0);
     if (isPlain && isQuiet && this.#lastSucceeded && errors.length === 0) {
       for (const { plan } of families) for (const part of plan?.parts ?? []) this.#count(part);

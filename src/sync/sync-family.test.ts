@@ -126,13 +126,13 @@ describe('sync/sync-family', () => {
     expect(kernel.conntrack.flows()).to.deep.equal([]);
   });
 
-  it('goes on in the next pass where there is too much for one', async () => {
+  it('goes on in another pass, soon, where there is too much for one', async () => {
     const many = Array.from({ length: 60 }, (_, index) => ({ ...stale, answeredBy: `10.180.1.${index}:5353` }));
     kernel.conntrack.put(...many);
     proxier.record.slice(before, after);
-    expect([await normal(), await normal(), await normal()].map((report) => ended(report)[0])).to.deep.equal([
-      50, 10, 0,
-    ]);
+    const reports = [await normal(), await normal(), await normal()];
+    expect(reports.map((report) => ended(report)[0])).to.deep.equal([50, 10, 0]);
+    expect(reports.map(({ families: [IPv4] }) => IPv4?.lookAfterMs)).to.deep.equal([1000, undefined, undefined]);
   });
 
   it('ends stale flows although the kernel refuses something else', async () => {
@@ -163,5 +163,34 @@ describe('sync/sync-family', () => {
     kernel.calls.splice(0);
     await normal();
     expect(commands()).to.deep.equal([]);
+  });
+
+  describe('an address that the kernel refuses', () => {
+    const odd = service({ name: 'shop/odd', addresses: ['192.168.0.10'] });
+    const web = service({
+      name: 'shop/web',
+      ...{ addresses: ['172.20.1.3'], type: 'NodePort', ports: [portSpec({ nodePort: port(30080) })] },
+    });
+
+    it('is laid to the Service that has it bound, and not to one that only listens at it', async () => {
+      kernel.addresses.refuse('192.168.0.10/32');
+      for (const each of [odd, web]) proxier.record.service(undefined, each);
+      const report = await normal();
+      expect(report.refusals.map(({ service: name, refused }) => ({ name, refused }))).to.deep.equal([
+        { name: 'shop/odd', refused: { kind: 'address', address: '192.168.0.10' } },
+      ]);
+      expect(kernel.ipvs.save()).to.include('-A -t 192.168.0.10:30080 -s rr');
+    });
+
+    it('is not tried when only such another one has its turn', async () => {
+      kernel.addresses.refuse('192.168.0.10/32');
+      proxier.record.service(undefined, odd);
+      await normal();
+      kernel.calls.splice(0);
+      proxier.record.service(undefined, web);
+      const report = await proxier.pass('normal', ['services'], (name) => name === 'shop/web');
+      expect(report.refusals).to.deep.equal([]);
+      expect(kernel.calls.some(({ input }) => input?.includes('192.168.0.10/32'))).to.equal(false);
+    });
   });
 });

@@ -13,6 +13,7 @@ import type { Tracker } from '../tracking/tracker.ts';
 import type { Drains } from './drains.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 import { type Programmed, programFamily } from './program-family.ts';
+import { wantedBy } from './wanted-by.ts';
 
 /** One family, as it is kept from pass to pass. */
 export interface FamilyParts {
@@ -41,7 +42,7 @@ export interface FamilyOutcome {
   readonly runs: readonly ScriptRun[];
   /** Real servers without new connections that wait for their last one to end. */
   readonly draining: number;
-  /** Milliseconds until it is time to look at one of them; `undefined` when there are none. */
+  /** Milliseconds until it is time to look at one of them, or at UDP flows that are left; `undefined` when there are none. */
   readonly lookAfterMs: number | undefined;
   /** `undefined` when it did not come to a plan. */
   readonly plan: Plan | undefined;
@@ -89,7 +90,7 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
     return wanting.length > 0 && !wanting.some(refusedBefore.isTried);
   });
   const { refused, ...programmed } = await program(parts, desired, heldBack, inputs);
-  const { runs, ...flows } = programmed.applied ? await clearStaleFlows(parts, desired, kernel) : NO_FLOWS;
+  const { runs, moreFlows, ...flows } = programmed.applied ? await clearStaleFlows(parts, desired, kernel) : NO_FLOWS;
   return {
     error: programmed.error,
     plan: programmed.plan,
@@ -100,7 +101,7 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
     refused: [...heldBack, ...refused.map(({ refused: thing }) => thing)],
     runs: [...programmed.runs, ...runs],
     draining: drains.count,
-    lookAfterMs: drains.untilDueMs(nowMs()),
+    lookAfterMs: soonest(drains.untilDueMs(nowMs()), moreFlows ? MORE_FLOWS_AFTER_MS : undefined),
     state: { family, desired },
     changedServices: tracked.changed.size,
   };
@@ -147,22 +148,21 @@ async function program(
 
 const NOTHING: Touched = { servers: new Set(), addresses: new Set(), entries: new Set(), rules: false };
 
-/** Services that want a thing: an address may have several, of which any may be to blame. */
-function wantedBy(thing: Refused, { owners }: Desired): readonly ServiceName[] {
-  if (thing.kind !== 'address') {
-    const owner = owners.get(thing.server);
-    const isWanted = thing.kind === 'virtual-server' || owner?.front.server.realServers.has(thing.real);
-    return owner && isWanted ? [owner.part.port.service] : [];
-  }
-  const binders = [...owners.values()].filter(({ front }) => front.bind && front.server.address === thing.address);
-  return [...new Set(binders.map(({ part }) => part.port.service))];
+/** The rest of them is for a pass of its own, so that changes need not wait. */
+const MORE_FLOWS_AFTER_MS = 1000;
+
+function soonest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
-type Cleared = Pick<FamilyOutcome, 'runs' | 'endedFlows' | 'flowsError'>;
+type Cleared = Pick<FamilyOutcome, 'runs' | 'endedFlows' | 'flowsError'> & {
+  /** Stale flows were left, as it would have taken too long. */
+  readonly moreFlows: boolean;
+};
 
-const NO_FLOWS: Cleared = { runs: [], endedFlows: 0, flowsError: undefined };
+const NO_FLOWS: Cleared = { runs: [], endedFlows: 0, flowsError: undefined, moreFlows: false };
 
-/** Ends the flows that have become stale since the last time that was done completely; what is left is looked for in the next pass. */
+/** Ends the flows that have become stale since the last time that was done completely; what is left is looked for in another pass. */
 async function clearStaleFlows(
   { family, wanted: { staleFlows } }: FamilyParts,
   { owners }: Desired,
@@ -174,5 +174,5 @@ async function clearStaleFlows(
   if (!cleared.ok) return { ...NO_FLOWS, flowsError: cleared.error };
   const { runs, flows, more } = cleared.value;
   if (!more) staleFlows.cleared();
-  return { runs, endedFlows: flows, flowsError: undefined };
+  return { runs, endedFlows: flows, flowsError: undefined, moreFlows: more };
 }

@@ -5,6 +5,7 @@
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { processTerminal } from '../../src/cli/terminal.ts';
 import { runDaemon } from '../../src/daemon.ts';
+import { succeed } from '../../src/model/result.ts';
 import { createLogger } from '../../src/observe/logger.ts';
 import { endWith, StopSignals } from '../../src/process-end.ts';
 import { startingHost } from '../config/starting-host.ts';
@@ -24,12 +25,15 @@ const host = {
     return memory.runTool(call);
   },
 };
+/** Nobody else programs it. */
+const lock = async () => succeed({ release: async () => {} });
 const nothing = async () => 0 as const;
 const commands = {
   run: (args: Parameters<typeof runDaemon>[0]) =>
-    runDaemon(args, '1.2.3', terminal, signals.received(), { host, openLog: createLogger, patienceMs: 200 }),
+    runDaemon(args, '1.2.3', terminal, signals.received(), { host, openLog: createLogger, lock, patienceMs: 200 }),
   writeConfig: nothing,
   render: nothing,
   replay: nothing,
+  cleanup: nothing,
 };
 await endWith(runCommandLine(process.argv.slice(2), '1.2.3', commands, terminal));

@@ -65,14 +65,45 @@ describe('test/cli/replay', function () {
     expect(exitCode).to.equal(1);
   });
 
+  it('replays the rest of a trace with an absurd time, and of one without any event prints nothing', async () => {
+    const event = (atMs: number) =>
+      JSON.stringify({
+        ...{ atMs, type: 'ADDED' },
+        object: {
+          ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'cart', resourceVersion: `${atMs}` } },
+          spec: { clusterIP: '172.20.1.1', clusterIPs: ['172.20.1.1'], ports: [{ protocol: 'TCP', port: 80 }] },
+        },
+      });
+    writeFileSync(file('absurd.jsonl'), [event(0), event(1e15), event(1_000)].join('\n'));
+    const absurd = await replay(file('absurd.jsonl'));
+    expect(absurd.stdout).to.match(/^2 events, /);
+    expect([absurd.messages, absurd.exitCode]).to.deep.equal([
+      [`error: ${file('absurd.jsonl')}:2: atMs is 1000000000000000, more than 366 days after the 0 of the first event`],
+      1,
+    ]);
+    writeFileSync(file('nothing.jsonl'), 'nonsense\n');
+    const nothing = await replay(file('nothing.jsonl'), '-o', 'json');
+    expect([nothing.stdout, nothing.messages.length, nothing.exitCode]).to.deep.equal(['', 1, 1]);
+  });
+
   const missing = '/nowhere/trace.jsonl';
   const misused: readonly (readonly [readonly string[], string, number])[] = [
     [[missing], `error: ${missing}: no such file`, 1],
     [['--generate', SPEC, '--write', missing], `error: ${missing}: cannot be written: ENOENT`, 1],
     [['--generate', 'slice=5'], 'error: --generate: "slice" is not known, did you mean slices?', 2],
-    [['--generate', SPEC, '--pass-ms', 'x'], 'error: --pass-ms: x is not a number of milliseconds', 2],
+    [
+      ['--generate', SPEC, '--pass-ms', 'x'],
+      'error: --pass-ms: x is not a number of milliseconds from 0 to 3600000',
+      2,
+    ],
+    [
+      ['--generate', SPEC, '--service-ms', '3600001'],
+      'error: --service-ms: 3600001 is not a number of milliseconds from 0 to 3600000',
+      2,
+    ],
     [['--generate', SPEC, '--min-sync-period', '5'], 'error: --min-sync-period: 5 is not a duration from 0 on', 2],
-    [['--generate', SPEC, '--sync-period', '0'], 'error: --sync-period: 0 is not a duration above 0', 2],
+    [['--generate', SPEC, '--sync-period', '0'], 'error: --sync-period: 0 is not a duration of 1ms or more', 2],
+    [['--generate', SPEC, '--sync-period', '1ns'], 'error: --sync-period: 1ns is not a duration of 1ms or more', 2],
     [
       ['--generate', SPEC, '--sync-period', '500ms'],
       'error: --min-sync-period must not be longer than --sync-period',
@@ -81,8 +112,7 @@ describe('test/cli/replay', function () {
   ];
   for (const [args, message, status] of misused) {
     it(`ends with status ${status} and says why: ${message}`, async () => {
-      const { messages, exitCode } = await replay(...args);
-      expect([messages, exitCode]).to.deep.equal([[message], status]);
+      expect(await replay(...args)).to.deep.equal({ stdout: '', messages: [message], exitCode: status });
     });
   }
 

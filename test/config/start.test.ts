@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { lockNode } from '../../src/apply/node-lock.ts';
 import type { GivenFlags } from '../../src/cli/command-line.ts';
 import { runDaemon } from '../../src/daemon.ts';
 import { type StartingHost, startingHost } from './starting-host.ts';
@@ -19,7 +20,7 @@ describe('test/config/start', () => {
     const terminal = { output: async () => {}, error: (line: string) => messages.push(line), input: async () => '' };
     const openLog = () => pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line).msg) });
     const args = { flags, mode: 'init-only', form: 'script' } as const;
-    return runDaemon(args, '1.2.3', terminal, new Promise(() => {}), { host, openLog });
+    return runDaemon(args, '1.2.3', terminal, new Promise(() => {}), { host, openLog, lock: lockNode });
   }
 
   it('R110: starts on a kernel that has IPVS built in, though no module is listed, and loads none but for the scheduler', async () => {

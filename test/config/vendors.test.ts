@@ -103,7 +103,12 @@ async function understood(words: readonly string[]): Promise<RunArguments> {
     return 0 as const;
   };
   expect(
-    await runCommandLine(words, '1.2.3', { run, render: never, replay: never, writeConfig: never }, terminal),
+    await runCommandLine(
+      words,
+      '1.2.3',
+      { run, render: never, replay: never, cleanup: never, writeConfig: never },
+      terminal,
+    ),
   ).to.equal(0);
   expect(errors).to.deep.equal([]);
   const [args] = seen;

@@ -46,6 +46,19 @@ export class MemoryAddresses {
     return JSON.stringify(links);
   }
 
+  /** As `/proc/net/dev` shows interfaces, without their numbers. */
+  devices(): string {
+    return ['Inter-|   Receive', ' face |bytes', ...[...this.#links.keys()].map((name) => `${name.padStart(6)}: 0 0`)]
+      .map((line) => `${line}\n`)
+      .join('');
+  }
+
+  /** As `ip -json -details link show` prints it. */
+  showKinds(): string {
+    const kindOf = (name: string) => (name === 'kube-ipvs0' ? { linkinfo: { info_kind: 'dummy' } } : {});
+    return JSON.stringify([...this.#links.keys()].map((ifname) => ({ ifname, ...kindOf(ifname) })));
+  }
+
   #runLine(line: string): string | undefined {
     const link = /^link add (\S+) type dummy$/.exec(line)?.[1];
     if (link !== undefined) {
@@ -53,6 +66,8 @@ export class MemoryAddresses {
       this.#links.set(link, new Set());
       return undefined;
     }
+    const deleted = /^link delete (\S+)$/.exec(line)?.[1];
+    if (deleted !== undefined) return this.#links.delete(deleted) ? undefined : `Cannot find device "${deleted}"`;
     const [, command, address = '', device = ''] =
       /^address (replace|delete) (\S+\/(?:32|128)) dev (\S+)$/.exec(line) ?? [];
     const addresses = this.#links.get(device);

@@ -44,6 +44,14 @@ export class MemoryIpsets {
       .join('');
   }
 
+  /** As `ipset list -t` prints it. */
+  sizes(): string {
+    const blocks = [...this.#sets].map(
+      ([name, { type, entries }]) => `Name: ${name}\nType: ${type}\nNumber of entries: ${entries.size}\n`,
+    );
+    return blocks.join('\n');
+  }
+
   has(name: string): boolean {
     return this.#sets.has(name);
   }
@@ -55,6 +63,10 @@ export class MemoryIpsets {
     const set = this.#sets.get(name);
     if (!set) return 'The set with the given name does not exist';
     if (command === 'destroy') return this.#destroy(name, words);
+    if (command === 'flush') {
+      set.entries.clear();
+      return undefined;
+    }
     const [entry = '', ...rest] = words;
     if (rest.length > 0) return 'unknown argument';
     if (command === 'swap') return this.#swap(name, entry);

@@ -60,7 +60,8 @@ export class MemoryIpvs {
   list(only?: string): string | undefined {
     if (only !== undefined && !this.#servers.has(only)) return undefined;
     const shown = [...this.#servers].filter(([key]) => only === undefined || key === only);
-    return HEADER + shown.map(([key, server]) => listServer(key, server, String)).join('');
+    const header = only === undefined ? VERSION + HEADER : HEADER;
+    return header + shown.map(([key, server]) => listServer(key, server, String)).join('');
   }
 
   /**
@@ -69,7 +70,7 @@ export class MemoryIpvs {
    */
   proc(skipped: ReadonlySet<string> = new Set()): string {
     const shown = [...this.#servers].filter(([key]) => !skipped.has(key));
-    return HEADER + shown.map(([key, server]) => listServer(key, server, hexAddressPort)).join('');
+    return VERSION + HEADER + shown.map(([key, server]) => listServer(key, server, hexAddressPort)).join('');
   }
 
   /** Puts connections on a real server, e.g. `('-t 172.20.1.1:80', '10.180.0.1:8080', 3)`. */
@@ -141,9 +142,9 @@ export class MemoryIpvs {
   }
 }
 
+const VERSION = 'IP Virtual Server version 1.2.1 (size=4096)\n';
 const HEADER =
-  'IP Virtual Server version 1.2.1 (size=4096)\nProt LocalAddress:Port Scheduler Flags\n' +
-  '  -> RemoteAddress:Port Forward Weight ActiveConn InActConn\n';
+  'Prot LocalAddress:Port Scheduler Flags\n' + '  -> RemoteAddress:Port Forward Weight ActiveConn InActConn\n';
 
 /** The file shows persistence in ticks of the kernel. */
 const TICKS_PER_SECOND = 250;

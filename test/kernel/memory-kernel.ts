@@ -53,7 +53,7 @@ export function memoryKernel(links: Links): MemoryKernel {
       return fail({ kind: 'tool-refused', tool, exitCode, stderr, script: input });
     },
     readText: async (path) => {
-      const text = path === '/proc/net/ip_vs' ? parts.ipvs.proc(parts.skippedInProc) : parts.files.get(path);
+      const text = procFile(parts, path) ?? parts.files.get(path);
       return text === undefined ? fail({ kind: 'file-failed', path, code: 'ENOENT' }) : succeed(text);
     },
     writeText: async (path, text) => {
@@ -61,6 +61,14 @@ export function memoryKernel(links: Links): MemoryKernel {
       return succeed(undefined);
     },
   };
+}
+
+function procFile(
+  { ipvs, addresses, skippedInProc }: Pick<MemoryKernel, 'ipvs' | 'addresses' | 'skippedInProc'>,
+  path: string,
+): string | undefined {
+  if (path === '/proc/net/ip_vs') return ipvs.proc(skippedInProc);
+  return path === '/proc/net/dev' ? addresses.devices() : undefined;
 }
 
 type Parts = Pick<MemoryKernel, 'ipvs' | 'ipsets' | 'addresses' | 'conntrack' | 'tables'>;
@@ -81,12 +89,16 @@ function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer
       return printed(ipvs.save());
     case 'ipset -exist restore':
       return ran(ipsets.restore(input));
+    case 'ipset list -t':
+      return printed(ipsets.sizes());
     case 'ipset save':
       return printed(ipsets.save());
     case 'ip -force -batch -':
       return ran(addresses.batch(input));
     case 'ip -json address show':
       return printed(addresses.show());
+    case 'ip -json -details link show':
+      return printed(addresses.showKinds());
     case 'conntrack -L -p udp -f ipv4':
       return printed(conntrack.list('ipv4'));
     case 'conntrack -L -p udp -f ipv6':

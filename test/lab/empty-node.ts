@@ -30,6 +30,7 @@ export const EMPTY_NODE_SCRIPT = [
   'set -e',
   `printf '${EMPTY_TABLES}' | iptables-restore -w 5`,
   `printf '${EMPTY_TABLES}' | ip6tables-restore -w 5`,
+  'ipset flush',
   'ipset destroy',
   'ipvsadm -C',
   'ipvsadm --set 900 120 300',

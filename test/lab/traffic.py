@@ -13,11 +13,15 @@ Standard input has one JSON object a line, standard output one for each, in the 
   open      key TARGET [source] [patience]        one exchange on a connection that is kept (UDP: a local port):
                                                   [answered, TEXT or TROUBLE]
   again     key [patience]                        another exchange on it
+  stray     namespace key address port            sends the TCP client of that connection a segment far out of its window, as
+                                                  from a server of the namespace with that address and port
   close     key
   rate      TARGET seconds                        exchanges a second, each on a new connection
 
-TARGET is namespace protocol address port; protocols are tcp, udp, sctp and http. A trouble is refused, reset, timeout,
-closed (by the server, before it answered), forbidden, unreachable, "status NNN", or the system's own words.
+TARGET is namespace protocol address port [bytes] [path]; protocols are tcp, udp, sctp and http. With bytes, a request of
+that size goes there, to be sent back whole behind the answer; with http it is the size of the body. path is http's, "/"
+unless given. A trouble is refused, reset, timeout, closed (by the server, before it answered), mangled (not sent back as
+it was), forbidden, unreachable, "status NNN", or the system's own words.
 patience is in seconds. The namespace "root" is the one this process was started in.
 """
 import asyncio
@@ -26,7 +30,9 @@ import ctypes
 import errno
 import json
 import os
+import re
 import socket
+import struct
 import sys
 import time
 
@@ -35,6 +41,8 @@ PROTOCOLS = {'tcp': (socket.SOCK_STREAM, socket.IPPROTO_TCP), 'udp': (socket.SOC
 TROUBLES = {errno.ECONNREFUSED: 'refused', errno.ECONNRESET: 'reset', errno.EPIPE: 'reset', errno.EPERM: 'forbidden',
             errno.EHOSTUNREACH: 'unreachable', errno.ENETUNREACH: 'unreachable'}
 CLONE_NEWNET = 0x40000000
+IPV6_RECVPKTINFO = 49              # linux/in6.h; Python has no name for it
+PKTINFO = struct.Struct('16si')    # an address and the number of an interface, or 0
 PATIENCE_SECONDS = 1.5
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -43,6 +51,7 @@ namespaces = {'root': os.open('/proc/self/ns/net', os.O_RDONLY)}
 servers = {}                       # (namespace, name, port) -> Server
 held = {}                          # key -> (protocol, socket)
 running = set()
+inside = 'root'                    # the namespace this process's thread is in
 
 
 class Trouble(Exception):
@@ -78,14 +87,23 @@ def start(coroutine):
     return task
 
 
+def enter(namespace):
+    """Stays where it is without asking the kernel: in a pod there is one namespace, and no leave to enter any."""
+    global inside
+    if namespace == inside:
+        return
+    if libc.setns(namespaces[namespace], CLONE_NEWNET):
+        raise RuntimeError(f'setns {namespace}: {os.strerror(ctypes.get_errno())}')
+    inside = namespace
+
+
 def make_socket(namespace, protocol, family):
     """A socket belongs for life to the namespace its thread was in when it was made."""
     if namespace not in namespaces:
         if not os.path.exists(f'/run/netns/{namespace}'):
             raise LookupError(f'there is no namespace {namespace}')
         namespaces[namespace] = os.open(f'/run/netns/{namespace}', os.O_RDONLY)
-    if libc.setns(namespaces[namespace], CLONE_NEWNET):
-        raise RuntimeError(f'setns {namespace}: {os.strerror(ctypes.get_errno())}')
+    enter(namespace)
     made = socket.socket(family, *PROTOCOLS['tcp' if protocol == 'http' else protocol])
     made.setblocking(False)
     return made
@@ -113,6 +131,7 @@ def listen(namespace, protocol, port):
     try:
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         if protocol == 'udp':
+            listener.setsockopt(socket.IPPROTO_IPV6, IPV6_RECVPKTINFO, 1)
             listener.bind(('::', port))
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -137,28 +156,62 @@ async def serve_streams(server, listener, name):
 
 async def serve_stream(connection, name, peer):
     try:
-        while request := await loop.sock_recv(connection, 4096):
+        while request := await loop.sock_recv(connection, 65536):
+            while len(request) < size_of(request) and (more := await loop.sock_recv(connection, 65536)):
+                request += more
             await loop.sock_sendall(connection, reply(name, peer, request))
-            if request.startswith(b'GET '):
+            if is_http(request):
                 return
     except OSError:
         pass
 
 
 async def serve_datagrams(_server, listener, name):
+    """Answers from the address that was asked: a node has several, and the kernel would choose by the way back."""
     while True:
-        request, peer = await loop.sock_recvfrom(listener, 4096)
+        await readable(listener)
         try:
-            await loop.sock_sendto(listener, reply(name, peer, request), peer)
+            request, told, _, peer = listener.recvmsg(65536, socket.CMSG_SPACE(PKTINFO.size))
+            from_asked = [(level, kind, PKTINFO.pack(PKTINFO.unpack(data)[0], 0)) for level, kind, data in told]
+            listener.sendmsg([reply(name, peer, request)], from_asked, 0, peer)
         except OSError:
             pass
 
 
+async def readable(opened):
+    waiting = loop.create_future()
+    loop.add_reader(opened, lambda: waiting.done() or waiting.set_result(None))
+    try:
+        await waiting
+    finally:
+        loop.remove_reader(opened)
+
+
 def reply(name, peer, request):
     text = f'{name} {peer[0].removeprefix("::ffff:")}\n'.encode()
-    if not request.startswith(b'GET '):
+    text += sent_back(request)
+    if not is_http(request):
         return text
     return b'HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%b' % (len(text), text)
+
+
+def is_http(request):
+    return request.startswith((b'GET ', b'POST '))
+
+
+def size_of(request):
+    """How long a request will be when it is complete; 0 for one that does not say."""
+    if echo := re.match(rb'echo (\d+)\n', request):
+        return int(echo[1])
+    post = re.match(rb'POST .*?Content-Length: (\d+)\r\n\r\n', request, re.DOTALL)
+    return post.end() + int(post[1]) if post else 0
+
+
+def sent_back(request):
+    """The part of a large request that its sender wants to see again."""
+    if request.startswith(b'echo '):
+        return request.partition(b'\n')[2]
+    return request.partition(b'\r\n\r\n')[2] if request.startswith(b'POST ') else b''
 
 
 # --- clients
@@ -175,18 +228,34 @@ async def connect(namespace, protocol, address, port, source=None):
         raise
 
 
-async def exchange(protocol, client):
+async def exchange(protocol, client, size=0, path='/'):
+    request = request_of(protocol, size, path)
+    await loop.sock_sendall(client, request)
+    answer = await (receive_http(client) if protocol == 'http' else receive(client, len(sent_back(request))))
+    text, _, body = answer.partition(b'\n') if size else (answer, b'', b'')
+    if body != sent_back(request):
+        raise Trouble('mangled')
+    return text.decode().strip()
+
+
+def request_of(protocol, size, path):
+    body = (b'0123456789abcdef' * (size // 16 + 1))[:size]
     if protocol == 'http':
-        return await exchange_http(client)
-    await loop.sock_sendall(client, b'hello\n')
-    answer = await loop.sock_recv(client, 4096)
+        method = f'POST {path} HTTP/1.0\r\nContent-Length: {size}' if size else f'GET {path} HTTP/1.0'
+        return method.encode() + b'\r\n\r\n' + body
+    return (b'echo %d\n' % size).ljust(size, b'x') if size else b'hello\n'
+
+
+async def receive(client, size):
+    answer = await loop.sock_recv(client, 65536)
+    while answer and len(answer.partition(b'\n')[2]) < size and (more := await loop.sock_recv(client, 65536)):
+        answer += more
     if not answer:
         raise Trouble('closed')
-    return answer.decode().strip()
+    return answer
 
 
-async def exchange_http(client):
-    await loop.sock_sendall(client, b'GET / HTTP/1.0\r\n\r\n')
+async def receive_http(client):
     response = b''
     while part := await loop.sock_recv(client, 65536):
         response += part
@@ -196,12 +265,12 @@ async def exchange_http(client):
     status = head.split(b' ', 2)[1].decode() if head.startswith(b'HTTP/1.') else 'missing'
     if status != '200':
         raise Trouble(f'status {status}')
-    return body.decode().strip()
+    return body
 
 
-async def exchange_once(namespace, protocol, address, port, source=None):
+async def exchange_once(namespace, protocol, address, port, source=None, bytes=0, path='/'):
     with await connect(namespace, protocol, address, port, source) as client:
-        return await exchange(protocol, client)
+        return await exchange(protocol, client, bytes, path)
 
 
 async def outcome(attempt, patience=PATIENCE_SECONDS):
@@ -235,6 +304,22 @@ async def again(key, patience=PATIENCE_SECONDS):
     return await outcome(exchange(*held[key]), patience) if key in held else (False, 'closed')
 
 
+async def stray(namespace, key, address, port):
+    client, client_port = held[key][1].getsockname()[:2]
+    family = socket.AF_INET6 if ':' in address else socket.AF_INET
+    flags = 0x5018                                               # five words of header; PSH and ACK
+    segment = struct.pack('!HHIIHHHH', port, client_port, 1, 1, flags, 1024, 0, 0) + b'stray!'
+    pseudo = socket.inet_pton(family, address) + socket.inet_pton(family, client)
+    words = pseudo + struct.pack('!II', len(segment), socket.IPPROTO_TCP) + segment
+    total = sum(struct.unpack(f'!{len(words) // 2}H', words))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    enter(namespace)
+    with socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_TCP) as raw:
+        raw.bind((address, 0))
+        raw.sendto(segment[:16] + struct.pack('!H', ~total & 0xffff) + segment[18:], (client, 0))
+
+
 async def close(key):
     if key in held:
         held.pop(key)[1].close()
@@ -247,7 +332,8 @@ async def rate(seconds, **target):
     return answered / seconds
 
 
-REQUESTS = {'serve': serve, 'stop': stop, 'ask': ask, 'open': open_, 'again': again, 'close': close, 'rate': rate}
+REQUESTS = {'serve': serve, 'stop': stop, 'ask': ask, 'open': open_, 'again': again, 'stray': stray,
+            'close': close, 'rate': rate}
 
 
 async def answer(id, request, **arguments):

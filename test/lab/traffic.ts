@@ -15,6 +15,10 @@ export interface Target {
   readonly source?: string;
   /** How long to wait for one answer, default 1500; a dropped packet costs all of it. */
   readonly patienceMs?: number;
+  /** Size of a request that the server has to send back; without it, and for http always, a short one is sent. */
+  readonly bytes?: number;
+  /** For http; default: /. */
+  readonly path?: string;
 }
 
 /** Counts by text. Together they add up to the exchanges asked for. */
@@ -30,6 +34,8 @@ export interface Connection {
   readonly first: string;
   /** One more exchange on the same connection; for UDP, from the same local port. Not for http. */
   again(patienceMs?: number): Promise<string>;
+  /** Has a server send the client of a TCP connection a segment far out of its window. */
+  disturb(server: { readonly namespace: string; readonly address: string; readonly port: number }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,46 +54,60 @@ export interface Traffic {
   end(): Promise<void>;
 }
 
-const HELPER = fileURLToPath(new URL('traffic.py', import.meta.url));
+/** The helper's program, for Python 3.11 or later. */
+export const TRAFFIC_HELPER = fileURLToPath(new URL('traffic.py', import.meta.url));
 
 /** Starts the helper process. Throws outside hack/lab.sh. */
 export function startTraffic(): Traffic {
   requireLab();
-  const { request, end } = startHelper();
-  let connections = 0;
+  const helper = startHelper('/usr/bin/python3', [TRAFFIC_HELPER]);
+  return trafficThrough((namespace) => ({ helper, namespace }), helper.end);
+}
 
-  const exchange = async (name: string, args: object): Promise<string> => {
-    const [, text] = (await request(name, args)) as [boolean, string];
-    return text;
+/** Where a host's sockets are made: the helper, and how that calls the namespace. */
+export interface Place {
+  readonly helper: Helper;
+  readonly namespace: string;
+}
+
+/** The same with helpers anywhere; `placeOf` is given names as `Target.from` and `serve` have them. */
+export function trafficThrough(placeOf: (host: string) => Place, end: () => Promise<void>): Traffic {
+  let connections = 0;
+  const request = (host: string, name: string, args: object): Promise<unknown> => {
+    const { helper, namespace } = placeOf(host);
+    return helper.request(name, { ...args, namespace });
   };
+  const text = (answer: unknown): string => (answer as [boolean, string])[1];
   return {
     serve: async (namespace, name, port) => {
-      await request('serve', { namespace, name, port });
+      await request(namespace, 'serve', { name, port });
     },
     stopServing: async (namespace, name) => {
-      await request('stop', { namespace, name });
+      await request(namespace, 'stop', { name });
     },
     ask: async ({ times = 1, ...target }) => {
-      const value = (await request('ask', {
-        times,
-        ...targetArguments(target),
-        ...patience(target.patienceMs),
-      })) as Counts;
+      const args = { times, ...targetArguments(target), ...patience(target.patienceMs) };
+      const value = (await request(target.from, 'ask', args)) as Counts;
       return { answers: toMap(value.answers), troubles: toMap(value.troubles) };
     },
     open: async (target) => {
       connections += 1;
       const key = connections;
-      const first = await exchange('open', { key, ...targetArguments(target), ...patience(target.patienceMs) });
+      const { helper } = placeOf(target.from);
+      const args = { key, ...targetArguments(target), ...patience(target.patienceMs) };
       return {
-        first,
-        again: (patienceMs) => exchange('again', { key, ...patience(patienceMs) }),
+        first: text(await request(target.from, 'open', args)),
+        again: async (patienceMs) => text(await helper.request('again', { key, ...patience(patienceMs) })),
+        disturb: async ({ namespace, address, port }) => {
+          await request(namespace, 'stray', { key, address, port });
+        },
         close: async () => {
-          await request('close', { key });
+          await helper.request('close', { key });
         },
       };
     },
-    rate: async ({ seconds, ...target }) => (await request('rate', { seconds, ...targetArguments(target) })) as number,
+    rate: async ({ seconds, ...target }) =>
+      (await request(target.from, 'rate', { seconds, ...targetArguments(target) })) as number,
     end,
   };
 }
@@ -112,13 +132,15 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-interface Helper {
+/** A process that answers requests in any order. */
+export interface Helper {
   request(name: string, args: object): Promise<unknown>;
   end(): Promise<void>;
 }
 
-function startHelper(): Helper {
-  const started = execa('/usr/bin/python3', [HELPER], { reject: false, stderr: 'inherit', buffer: false });
+/** Starts the helper's program by a command whose standard input and output are the helper's. */
+export function startHelper(command: string, args: readonly string[]): Helper {
+  const started = execa(command, args, { reject: false, stderr: 'inherit', buffer: false });
   const waiting = new Map<number, Waiting>();
   let last = 0;
   let ended = false;
@@ -150,8 +172,9 @@ function startHelper(): Helper {
   };
 }
 
-function targetArguments({ from, protocol, address, port, source }: Target): object {
-  return { namespace: from, protocol, address, port, ...(source === undefined ? {} : { source }) };
+function targetArguments({ protocol, address, port, source, bytes, path }: Target): object {
+  const optional = Object.entries({ source, bytes, path }).filter(([, value]) => value !== undefined);
+  return { protocol, address, port, ...Object.fromEntries(optional) };
 }
 
 function patience(patienceMs: number | undefined): object {

@@ -18,6 +18,8 @@ const REPORTS: Readonly<Record<string, readonly string[]>> = {
   'own Node': ['R118', 'R120'],
   SCTP: ['R122', 'R123', 'R124'],
   topology: ['R125'],
+  'take-over and clean-up': ['R128', 'R130', 'R133'],
+  'back ends of iptables': ['R136'],
   'health and metrics': ['R139', 'R141', 'R142', 'R143', 'R144'],
 };
 

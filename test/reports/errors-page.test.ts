@@ -46,7 +46,14 @@ describe('test/reports/errors-page', () => {
 
 /** Where nothing is said of faults: what tools read, help, results, and the answers of servers. */
 const QUIET = [
-  ...['kernel/', 'observe/', 'cli/describe-state.ts', 'cli/output.ts', 'replay/generated-cluster.ts'],
+  ...[
+    'kernel/',
+    'observe/',
+    'cleanup/leftovers.ts',
+    'cli/describe-state.ts',
+    'cli/output.ts',
+    'replay/generated-cluster.ts',
+  ],
   ...['replay/report.ts', 'config/fields.ts', 'config/flags.ts', 'config/logging-flags.ts', 'config/setting-flags.ts'],
 ];
 

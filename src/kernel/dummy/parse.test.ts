@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { dummyOf, parseAddressShow } from './parse.ts';
+import { dummyOf, parseAddressShow, parseLinkKind } from './parse.ts';
 
 describe('kernel/dummy/parse', () => {
   it('reads addresses by interface, both families, host bits kept', () => {
@@ -49,6 +49,18 @@ describe('kernel/dummy/parse', () => {
   for (const text of ['', '{}', 'null', '1: lo: <LOOPBACK>', '[{"ifname":"lo"}']) {
     it(`does not understand ${JSON.stringify(text)}`, () => expect(parseAddressShow(text)).to.equal(undefined));
   }
+
+  it('reads of which kind an interface is', () => {
+    const text = JSON.stringify([
+      { ifname: 'eth0' },
+      { ifname: 'kube-ipvs0', linkinfo: { info_kind: 'dummy' } },
+      { ifname: 'br0', linkinfo: { info_kind: 'bridge' } },
+      {},
+    ]);
+    const kinds = ['kube-ipvs0', 'br0', 'eth0', 'eth1'].map((name) => parseLinkKind(text, name));
+    expect(kinds).to.deep.equal(['dummy', 'bridge', 'none', 'none']);
+    expect(parseLinkKind('1: lo', 'lo')).to.equal(undefined);
+  });
 
   const dummies: readonly (readonly [string, unknown, boolean, readonly string[]])[] = [
     [

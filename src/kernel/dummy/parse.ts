@@ -18,6 +18,18 @@ export function parseAddressShow(text: string): ReadonlyMap<string, readonly Int
   return interfaces;
 }
 
+/**
+ * Reads what `ip -json -details link show` prints: the kind of one interface, e.g. `dummy`. `none` where there is no such interface, or it
+ * is of no kind, as hardware is. Text of any other form gives `undefined`.
+ */
+export function parseLinkKind(text: string, name: string): string | undefined {
+  const links = parseJson(text);
+  if (!Array.isArray(links)) return undefined;
+  const link = (links as readonly JsonLink[]).find((each) => each?.ifname === name);
+  const kind = link?.linkinfo?.info_kind;
+  return typeof kind === 'string' ? kind : 'none';
+}
+
 /** The dummy interface among all interfaces. */
 export function dummyOf(interfaces: ReadonlyMap<string, readonly InterfaceAddress[]>): DummyState {
   const bound = interfaces.get(DUMMY_INTERFACE) ?? [];
@@ -30,6 +42,7 @@ export function dummyOf(interfaces: ReadonlyMap<string, readonly InterfaceAddres
 
 interface JsonLink {
   readonly ifname?: unknown;
+  readonly linkinfo?: { readonly info_kind?: unknown };
   readonly addr_info?: readonly { readonly local?: string; readonly prefixlen?: number }[];
 }
 

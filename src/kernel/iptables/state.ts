@@ -30,3 +30,6 @@ export type WantedTables = Readonly<Record<TableName, WantedTable>>;
 export type ReadTable = ReadonlyMap<string, readonly RuleText[]>;
 
 export type ReadTables = Readonly<Record<TableName, ReadTable>>;
+
+/** Tables as read, by name, those that we do not write too. */
+export type EveryTable = ReadonlyMap<string, ReadTable>;

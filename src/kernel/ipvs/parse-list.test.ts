@@ -17,6 +17,17 @@ Prot LocalAddress:Port Scheduler Flags
 const TICKS_PER_SECOND = 250;
 
 describe('kernel/ipvs/parse-list', () => {
+  it('reads the list of one virtual server, which has no line with the version', () => {
+    const text = `Prot LocalAddress:Port Scheduler Flags
+  -> RemoteAddress:Port           Forward Weight ActiveConn InActConn
+TCP  10.0.0.1:80 rr
+  -> 10.0.0.2:80                  Masq    1      0          2         
+`;
+    const [read] = parseIpvsList(text, 'list')?.values() ?? [];
+    expect(read).to.include({ address: '10.0.0.1', port: 80 });
+    expect([...(read?.realServers.values() ?? [])].map(({ connections }) => connections)).to.deep.equal([2]);
+  });
+
   for (const family of FAMILIES) {
     it(`reads any ${family} state that the kernel lists`, () =>
       fc.assert(

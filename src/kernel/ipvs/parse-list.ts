@@ -26,7 +26,7 @@ export type ListForm = 'list' | 'proc';
 export function parseIpvsList(text: string, form: ListForm): IpvsState | undefined {
   const state = new Map<VirtualServerKey, VirtualServer>();
   let reals: Map<RealServerKey, RealServer> | undefined;
-  for (const line of text.split('\n').slice(HEADER_LINES)) {
+  for (const line of afterHeader(text)) {
     const words = line.trim().split(/\s+/);
     if (words[0] === '') continue;
     if (words[0] === '->') {
@@ -46,7 +46,11 @@ export function parseIpvsList(text: string, form: ListForm): IpvsState | undefin
   return state;
 }
 
-const HEADER_LINES = 3;
+/** A line with the version comes first, unless `ipvsadm -Ln` was asked for one virtual server. */
+function afterHeader(text: string): readonly string[] {
+  const lines = text.split('\n');
+  return lines.slice(lines.findIndex((line) => line.startsWith('  -> RemoteAddress:Port')) + 1);
+}
 
 /** A persistent service may take every port of its address: `172.20.1.1:0` in a list, `AC140101:0000` in the file. */
 const EVERY_PORT = /:0+$/;

@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import type { Host } from '../../src/apply/host.ts';
+import { Kernel } from '../../src/apply/kernel.ts';
+import type { ToolCall } from '../../src/apply/tool.ts';
+import { cleanNode } from '../../src/clean-node.ts';
+import type { CleanupArguments } from '../../src/cli/command-line.ts';
+import type { ProxySettings } from '../../src/desired/settings.ts';
+import { decodeObjects } from '../../src/kube/cluster-objects.ts';
+import { succeed } from '../../src/model/result.ts';
+import { FAMILIES } from '../../src/net/family.ts';
+import { systemClock } from '../../src/queue/clock.ts';
+import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import { settings as settingsWith } from '../builders/objects.ts';
+import { recordChanges } from '../kernel/run-case.ts';
+import type { Lab } from './lab.ts';
+import { netnsHost } from './netns-host.ts';
+import { node, service, slice } from './objects.ts';
+import { type Offer, sketchOf } from './offers.ts';
+import { POD_PORT } from './standard-plan.ts';
+import { podRanges } from './topology.ts';
+
+/** The passes of a daemon on a node of the lab, made by this process: nothing has to start. */
+export class QuickNode {
+  readonly #lab: Lab;
+  readonly #name: string;
+  readonly #proxier: Proxier;
+  #known = decodeObjects([]);
+
+  /** `host` takes the place of the node's own. */
+  constructor(
+    lab: Lab,
+    name: string,
+    given: { readonly host?: Host; readonly settings?: Partial<ProxySettings> } = {},
+  ) {
+    this.#lab = lab;
+    this.#name = name;
+    this.#proxier = new Proxier({
+      families: FAMILIES,
+      nodeName: name,
+      settings: settingsWith(given.settings),
+      kernel: new Kernel(given.host ?? netnsHost(name), FAMILIES, systemClock.nowMs),
+      nowMs: systemClock.nowMs,
+    });
+  }
+
+  /** Makes the cluster consist of these Services and passes; throws when something of the pass fails. */
+  async program(...offers: readonly Offer[]): Promise<PassReport> {
+    const after = decodeObjects(objectsOf(this.#lab, offers));
+    recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.record.service(old, now));
+    recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.record.slice(old, now));
+    recordChanges(this.#known.nodes, after.nodes, (old, now) => {
+      if ((now ?? old)?.name !== this.#name) this.#proxier.record.otherNode(old?.addresses, now?.addresses);
+      else if (now) this.#proxier.record.node(now);
+    });
+    this.#known = after;
+    const report = await this.#proxier.pass('normal', ['test']);
+    expect(report.errors, 'errors of the pass').to.deep.equal([]);
+    return report;
+  }
+}
+
+function objectsOf(lab: Lab, offers: readonly Offer[]): readonly Record<string, unknown>[] {
+  return [
+    ...lab.nodes.map((host) => node(host.name, [host.addresses.IPv4, host.addresses.IPv6], host.zone, podRanges(host))),
+    ...offers.flatMap((offer) => {
+      const pods = offer.pods.map((name) => lab.pod(name));
+      return [
+        service(sketchOf(offer)),
+        ...FAMILIES.map((family) => {
+          const endpoints = pods.map((pod) => ({ address: pod.addresses[family], nodeName: pod.node ?? '' }));
+          return slice(sketchOf(offer), POD_PORT, endpoints, family);
+        }),
+      ];
+    }),
+  ];
+}
+
+/** A machine that can die. */
+export interface DyingHost {
+  readonly host: Host;
+  /** Resolves with its death: when it is to run one script more than so many. What was begun is done by then, and nothing more happens. */
+  dieAfter(scripts: number): Promise<'dead'>;
+}
+
+export function dyingHost(inside: Host): DyingHost {
+  const died = Promise.withResolvers<'dead'>();
+  const begun = new Set<Promise<unknown>>();
+  let left = Number.POSITIVE_INFINITY;
+  let isOver = false;
+  const runTool = async (call: ToolCall) => {
+    if (!isOver && call.input !== undefined) {
+      isOver = left === 0;
+      left -= 1;
+      if (isOver) void Promise.all(begun).then(() => died.resolve('dead'));
+    }
+    if (isOver) return new Promise<never>(() => {});
+    const running = inside.runTool(call);
+    begun.add(running);
+    return running;
+  };
+  return {
+    host: { ...inside, runTool },
+    dieAfter: (scripts) => {
+      left = scripts;
+      return died.promise;
+    },
+  };
+}
+
+export interface CleaningOutcome {
+  readonly stdout: string;
+  readonly messages: readonly string[];
+  readonly exitCode: number;
+}
+
+/** What `ipvs-proxier cleanup` does on a node, done by this process. */
+export async function cleanQuickly(
+  name: string,
+  args: Partial<CleanupArguments> = {},
+  host: Host = netnsHost(name),
+): Promise<CleaningOutcome> {
+  const messages: string[] = [];
+  let stdout = '';
+  const terminal = {
+    output: async (text: string) => {
+      stdout += text;
+    },
+    error: (line: string) => messages.push(line),
+    input: async () => '',
+  };
+  const lock = async () => succeed({ release: async () => {} });
+  const exitCode = await cleanNode({ flags: {}, of: ['ipvs'], action: 'remove', ...args }, '1.2.3', terminal, {
+    host,
+    clock: systemClock,
+    lock,
+  });
+  return { stdout, messages, exitCode };
+}
