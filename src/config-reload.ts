@@ -35,6 +35,7 @@ export class ConfigReload {
         file: read.file,
         clock,
         changed: (text) => this.#take(text),
+        readable: () => log.info({ file: read.file?.name }, 'the configuration file can be read again'),
         trouble: (err) => log.warn({ file: read.file?.name, err }, 'the configuration in force stays'),
       });
   }

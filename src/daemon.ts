@@ -23,28 +23,37 @@ export interface Surroundings {
   readonly host: FollowingHost;
   readonly openLog: typeof createLogger;
   readonly lock: typeof lockNode;
+  /** How long what runs when the process is told to end may go on, 9 s. */
+  readonly patienceMs?: number;
 }
 
 const THIS_MACHINE: Surroundings = { host: systemHost, openLog: createLogger, lock: lockNode };
 
-/** A daemon that is told to end may finish its pass, which takes 10 s at most. */
+/** The process itself has 10 s. */
+const PATIENCE_MS = 9000;
+
+/** A daemon that is told to end has ended after 10 s. */
 const LOCK_PATIENCE_MS = 15_000;
 
-/** Runs on this machine until `stop` resolves, or until there is nothing more to do. The daemon waits for one that is about to end. */
+/**
+ * Runs on this machine until `stop` resolves, or until there is nothing more to do; whatever is slow at the start, `stop` ends it. The daemon
+ * waits for one that is about to end.
+ */
 export async function runDaemon(
   args: RunArguments,
   version: string,
   terminal: Terminal,
   stop: Promise<string>,
-  { host, openLog, lock }: Surroundings = THIS_MACHINE,
+  { host, openLog, lock, patienceMs = PATIENCE_MS }: Surroundings = THIS_MACHINE,
 ): Promise<ExitCode> {
-  const read = await readEffectiveConfig(args.flags, terminal);
+  const read = await unlessStopped(readEffectiveConfig(args.flags, terminal), stop);
+  if (typeof read === 'string') return stoppedEarly(args, terminal, read);
   if (!read) return 2;
   const { config } = read;
   const log = openLog(config.logging);
   for (const notice of config.notices) log.warn(notice);
   if (config.ignoredFlags.length > 0) log.warn({ flags: config.ignoredFlags }, 'flags do not count beside a file');
-  const run = () => runConfigured({ args, read, log, version, terminal, stop, host });
+  const run = () => runConfigured({ args, read, log, version, terminal, stop, host, patienceMs });
   if (args.mode !== 'daemon') return run();
   const waiting = (err: string) => log.warn({ err }, 'waiting for the other one to end');
   const hold = { lock, command: 'run', version, patienceMs: LOCK_PATIENCE_MS, stop, waiting } as const;
@@ -61,11 +70,28 @@ interface ConfiguredRun {
   readonly terminal: Terminal;
   readonly stop: Promise<string>;
   readonly host: FollowingHost;
+  readonly patienceMs: number;
 }
 
 async function runConfigured(given: ConfiguredRun): Promise<ExitCode> {
-  const { args, read, log, version, terminal, stop, host } = given;
+  const { args, terminal, log, stop } = given;
+  const prepared = await unlessStopped(prepare(given), stop);
+  if (typeof prepared === 'number') return prepared;
+  if (typeof prepared === 'string') return stoppedEarly(args, terminal, prepared, log);
+  try {
+    const parts = { ...given, ...prepared };
+    if (args.mode === 'daemon') return await serve({ ...parts, flags: args.flags, recordTo: args.record }, stop);
+    const done = await unlessStopped(dryRunCluster({ ...parts, form: args.form }), stop);
+    return typeof done === 'string' ? stoppedEarly(args, terminal, done, log) : done;
+  } finally {
+    prepared.transport.close();
+  }
+}
+
+/** Everything before the API server is asked; a status when that is all, or when it cannot go on. */
+async function prepare({ args, read, log, version, terminal, host }: ConfiguredRun) {
   const { config } = read;
+  const setVerbosity = verbositySetter(log);
   const examined = await examineNode(host);
   if (!examined.ok) return giveUp(terminal, examined.error);
   const abilities = examined.value;
@@ -85,7 +111,7 @@ async function runConfigured(given: ConfiguredRun): Promise<ExitCode> {
     nowMs: systemClock.nowMs,
     wallMs: Date.now,
   });
-  const transport = openTransport({
+  const opened = openTransport({
     kubeconfig: config.clientConnection.kubeconfig ?? '',
     master: config.master ?? '',
     userAgent: `ipvs-proxier/${version}`,
@@ -94,29 +120,21 @@ async function runConfigured(given: ConfiguredRun): Promise<ExitCode> {
     clock: systemClock,
     observe: observers.apiRequest,
   });
-  if (!transport.ok) return giveUp(terminal, [`${transport.error.source}: ${transport.error.message}`]);
-  const parts = { config, host, transport: transport.value, nodeName: nodeName(config) };
-  try {
-    if (args.mode === 'dry-run') return await dryRunCluster({ ...parts, abilities, form: args.form, terminal });
-    const { flags, record: recordTo } = args;
-    return await serve(
-      {
-        ...parts,
-        ...ready,
-        read,
-        families,
-        log,
-        version,
-        flags,
-        observers,
-        setVerbosity: verbositySetter(log),
-        recordTo,
-      },
-      stop,
-    );
-  } finally {
-    transport.value.close();
-  }
+  if (!opened.ok) return giveUp(terminal, [`${opened.error.source}: ${opened.error.message}`]);
+  const connected = { transport: opened.value, nodeName: nodeName(config), config };
+  return { ...connected, ...ready, abilities, families, observers, setVerbosity };
+}
+
+/** What the work comes to, or why it is not waited for any longer. */
+function unlessStopped<T>(work: Promise<T>, stop: Promise<string>): Promise<T | string> {
+  return Promise.race([work, stop]);
+}
+
+/** What was asked for was not done, unless it was to run until it is stopped. */
+function stoppedEarly({ mode }: RunArguments, terminal: Terminal, why: string, log?: Logger): ExitCode {
+  if (mode !== 'daemon') return giveUp(terminal, [`ended by ${why} before it was done`]);
+  log?.info({ why }, 'stopping; what is programmed stays');
+  return 0;
 }
 
 function nodeName(config: ProxyConfig): string {

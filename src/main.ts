@@ -1,34 +1,26 @@
 #!/usr/bin/env node
 import packageJson from '../package.json' with { type: 'json' };
-import { runCommandLine } from './cli/command-line.ts';
-import { render } from './cli/render.ts';
-import { replay } from './cli/replay.ts';
-import { processTerminal } from './cli/terminal.ts';
-import { writeConfig } from './cli/write-config.ts';
+import type { Commands } from './cli/command-line.ts';
+import { endWith, StopSignals } from './process-end.ts';
 
-const terminal = processTerminal();
+const signals = new StopSignals();
+await endWith(carryOut());
 
-/** Resolves with the name of the first signal that asks the process to end; a second one ends it at once. */
-function stopSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
-        resolve(signal);
-      });
-    }
-  });
+/** Everything else is loaded once signals are listened to. */
+async function carryOut() {
+  const { processTerminal } = await import('./cli/terminal.ts');
+  const { runCommandLine } = await import('./cli/command-line.ts');
+  const terminal = processTerminal();
+  const { version } = packageJson;
+  const commands: Commands = {
+    run: async (args) => {
+      const stop = signals.received();
+      return (await import('./daemon.ts')).runDaemon(args, version, terminal, stop);
+    },
+    writeConfig: async (flags, path) => (await import('./cli/write-config.ts')).writeConfig(flags, path, terminal),
+    render: async (args) => (await import('./cli/render.ts')).render(args, terminal),
+    replay: async (args) => (await import('./cli/replay.ts')).replay(args, terminal),
+    cleanup: async (args) => (await import('./clean-node.ts')).cleanNode(args, version, terminal),
+  };
+  return runCommandLine(process.argv.slice(2), version, commands, terminal);
 }
-
-process.exitCode = await runCommandLine(
-  process.argv.slice(2),
-  packageJson.version,
-  {
-    run: async (args) => (await import('./daemon.ts')).runDaemon(args, packageJson.version, terminal, stopSignal()),
-    writeConfig: (flags, path) => writeConfig(flags, path, terminal),
-    render: (args) => render(args, terminal),
-    replay: (args) => replay(args, terminal),
-    cleanup: async (args) => (await import('./clean-node.ts')).cleanNode(args, packageJson.version, terminal),
-  },
-  terminal,
-);

@@ -14,6 +14,8 @@ export interface ServeParts extends Omit<ProgrammingParts, 'serviceUid'> {
   readonly host: FollowingHost;
   /** Of a scheduler that the kernel lacks. */
   readonly schedulerWarning: string | undefined;
+  /** How long a pass that runs when the process is told to end may go on. */
+  readonly patienceMs: number;
   /** File for a trace of what the cluster tells. */
   readonly recordTo: string | undefined;
 }
@@ -56,9 +58,9 @@ export async function serve(parts: ServeParts, stop: Promise<string>): Promise<E
   log[exitCode === 0 ? 'info' : 'error']({ why }, 'stopping; what is programmed stays');
   programming.close();
   cluster.close();
-  await reload.stop();
   await withPatience(
-    Promise.all([cluster.stop(), programming.stop(), addresses.stop(), canary.stop(), serving.stop()]),
+    parts.patienceMs,
+    Promise.all([reload.stop(), cluster.stop(), programming.stop(), addresses.stop(), canary.stop(), serving.stop()]),
   );
   return exitCode;
 }
@@ -78,13 +80,10 @@ function followAddresses(host: FollowingHost, runner: Pick<PassRunner, 'request'
   });
 }
 
-/** A pass that runs when the process is told to end may finish within this time. */
-const STOP_PATIENCE_MS = 10_000;
-
 /** Waits for the work, but not longer than that. */
-async function withPatience(work: Promise<unknown>): Promise<void> {
+async function withPatience(patienceMs: number, work: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
-  const cancel = systemClock.after(STOP_PATIENCE_MS, () => late.resolve());
+  const cancel = systemClock.after(patienceMs, () => late.resolve());
   await Promise.race([work, late.promise]);
   cancel();
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { FLAGS } from '../config/flags.ts';
 import {
   type CleanupArguments,
   type GivenFlags,
@@ -82,6 +83,19 @@ describe('cli/command-line', () => {
     [['--dry-run=false', '--output=ipset'], { form: 'ipset' }],
     [['--cleanup=false'], { flags: { cleanup: 'false' } }],
     [['--record', 'trace.jsonl.gz'], { record: 'trace.jsonl.gz' }],
+    [['--config', 'a', '--config=b'], { flags: { config: 'b' } }],
+    [['--config=a', '--config='], { flags: { config: '' } }],
+    [['-v', '2', '--v=4'], { flags: { v: '4' } }],
+    [['--masquerade-all', '--masquerade-all=false'], { flags: { 'masquerade-all': 'false' } }],
+    [['--dry-run', '--dry-run=false'], {}],
+    [['--cluster-cidr=10.0.0.0/8', '--cluster-cidr=fd00::/8'], { flags: { 'cluster-cidr': 'fd00::/8' } }],
+    [
+      ['--ipvs-exclude-cidrs=10.0.0.0/8', '--ipvs-exclude-cidrs=fd00::/8'],
+      { flags: { 'ipvs-exclude-cidrs': ['10.0.0.0/8', 'fd00::/8'] } },
+    ],
+    [[''], {}],
+    [['run', '', '--config=a', ''], { flags: { config: 'a' } }],
+    [['--', ''], {}],
   ];
   for (const [words, wanted] of runs) {
     it(`runs the daemon for ${JSON.stringify(words.join(' '))}`, async () => {
@@ -134,9 +148,19 @@ describe('cli/command-line', () => {
     });
   }
 
+  it('takes the last of every flag that has one value', async () => {
+    for (const { name, type } of FLAGS.filter(({ type }) => type !== 'list' && type !== 'map')) {
+      const [first, last] = type === 'bool' || type === 'version' ? ['true', 'false'] : ['1', '2'];
+      const { run, written, errors } = await carryOut(`--${name}=${first}`, `--${name}=${last}`);
+      expect((run ?? written)?.flags[name], name).to.equal(last);
+      expect(errors).to.deep.equal([]);
+    }
+  });
+
   const replays: readonly (readonly [readonly string[], Partial<ReplayArguments>])[] = [
     [['trace.jsonl.gz'], { trace: 'trace.jsonl.gz' }],
     [['-'], { trace: '-' }],
+    [['--', 'trace.jsonl'], { trace: 'trace.jsonl' }],
     [['--generate', 'mix=noise:100,seed=2'], { generate: 'mix=noise:100,seed=2' }],
     [['--generate=seed=2', '--write', 'a.gz'], { generate: 'seed=2', write: 'a.gz' }],
     [
@@ -179,6 +203,17 @@ describe('cli/command-line', () => {
     [['--xyzzy=1'], 'unknown argument xyzzy'],
     [['start'], 'unknown argument start'],
     [['run', 'now'], 'unknown argument now'],
+    [['--', 'foo'], 'unknown argument foo'],
+    [['run', '--', 'foo'], 'unknown argument foo'],
+    [['run', '--config=a', '--', '', '--v=2'], 'unknown argument --v=2'],
+    [['--', 'run'], 'unknown argument run'],
+    [['run', '0'], 'unknown argument 0'],
+    [['render', '-f', 'a', 'b'], 'unknown argument b'],
+    [['render', '-f', 'a', '--', 'b'], 'unknown argument b'],
+    [['replay', 'a', 'b'], 'unknown argument b'],
+    [['replay', '--', 'a', 'b'], 'unknown argument b'],
+    [['--mode', 'ipvs'], 'unknown option --mode, did you mean --proxy-mode?'],
+    [['--mode=ipvs'], 'unknown option --mode, did you mean --proxy-mode?'],
     [['--ipvs-scheduler'], 'Not enough arguments following: ipvs-scheduler'],
     [['--dry-run', '-o', 'text'], 'Given: "text"'],
     [['render'], 'Missing required argument: filename'],

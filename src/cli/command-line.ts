@@ -73,13 +73,15 @@ export async function runCommandLine(
   terminal: Terminal,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const carryOut = (command: (given: GivenFlags) => Promise<ExitCode>) => async (given: GivenFlags) => {
+  const carryOut = (command: (given: GivenFlags) => Promise<ExitCode>) => async (parsed: GivenFlags) => {
+    const given = withoutRepetitions(parsed);
+    refuseWords(given);
     exitCode = (await answerVersion(given, version, terminal)) ?? (await command(given));
   };
   const parser = yargs(words.flatMap(spellOut))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
-    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false })
+    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'populate--': true })
     .command(
       ['run', '$0'],
       'the node daemon',
@@ -101,7 +103,7 @@ export async function runCommandLine(
       'replay [trace]',
       'run a trace of cluster events through the queue on a simulated clock',
       (command) => command.positional('trace', TRACE).options(REPLAY_OPTIONS),
-      carryOut((given) => commands.replay(replayArguments(given))),
+      (given: GivenFlags) => carryOut((taken) => commands.replay(replayArguments(taken)))(withTrace(given)),
     )
     .command(
       'cleanup',
@@ -109,7 +111,7 @@ export async function runCommandLine(
       (command) => configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN),
       carryOut((given) => commands.cleanup(cleanupArguments(given))),
     )
-    .strict()
+    .strictOptions()
     .version(false)
     .help()
     .alias('help', 'h')
@@ -145,6 +147,33 @@ const BOOLEANS: ReadonlySet<string> = new Set([
   ...FLAGS.filter(({ type }) => type === 'bool' || type === 'version').map(({ name }) => name),
   'dry-run',
 ]);
+
+/** Of a flag that has one value the last counts, as in pflag; what lists and maps are given several times is joined later. */
+function withoutRepetitions(given: GivenFlags): GivenFlags {
+  const single = FLAGS.filter(({ name, type }) => Array.isArray(given[name]) && type !== 'list' && type !== 'map');
+  return { ...given, ...Object.fromEntries(single.map(({ name }) => [name, texts(given[name]).at(-1)])) };
+}
+
+/** Words that no option takes, those behind `--` among them; without the name of the command. */
+function looseWords(given: GivenFlags): readonly string[] {
+  const [first, ...others] = texts(given._);
+  const words = first === undefined || COMMANDS.includes(first) ? others : [first, ...others];
+  return [...words, ...texts(given['--'])];
+}
+
+const COMMANDS = ['run', 'render', 'replay', 'cleanup'];
+
+/** As kube-proxy, which lets empty words pass: some DaemonSets give one. */
+function refuseWords(given: GivenFlags): void {
+  const word = looseWords(given).find((each) => each !== '' && each !== '""');
+  if (word !== undefined) throw new UsageError(`unknown argument ${word}`);
+}
+
+/** A trace may stand behind `--`. */
+function withTrace(given: GivenFlags): GivenFlags {
+  const [trace, ...others] = texts(given['--']);
+  return given.trace === undefined && trace !== undefined ? { ...given, trace, '--': others } : given;
+}
 
 async function answerVersion(given: GivenFlags, version: string, terminal: Terminal): Promise<ExitCode | undefined> {
   if (given.version === undefined || given.version === 'false') return undefined;
@@ -363,6 +392,9 @@ const REPLAY_OPTIONS: Readonly<Record<string, Options>> = {
   },
 };
 
+/** Fields of the file that people take for flags. */
+const FIELDS_AS_FLAGS: Readonly<Record<string, string>> = { mode: 'proxy-mode' };
+
 function explainUsage(message: string): string {
   const [first = '', ...rest] = message.split('\n').map((line) => line.trim());
   const unknown = /^Unknown arguments?: (.+)$/.exec(first)?.[1]?.split(', ') ?? [];
@@ -371,7 +403,7 @@ function explainUsage(message: string): string {
   const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'record', 'of', 'output', ...options];
   const explained = unknown.map((name) => {
     if (known.includes(name)) return `--${name} is not an option of this command`;
-    const near = suggest(name, known);
+    const near = FIELDS_AS_FLAGS[name] ?? suggest(name, known);
     return near === undefined ? `unknown argument ${name}` : `unknown option --${name}, did you mean --${near}?`;
   });
   return explained.join('; ');

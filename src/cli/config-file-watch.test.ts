@@ -10,7 +10,7 @@ describe('cli/config-file-watch', () => {
   let folder: string;
   let file: string;
   let watch: ConfigFileWatch | undefined;
-  /** Texts and troubles that were told, in order. */
+  /** Texts, troubles and their end, in the order in which they were told. */
   let told: string[];
   let heard: { promise: Promise<string>; resolve: (text: string) => void };
 
@@ -35,6 +35,7 @@ describe('cli/config-file-watch', () => {
       clock,
       changed: tell,
       trouble: (message) => tell(`trouble: ${message}`),
+      readable: () => tell('readable'),
     });
     watch.start();
   }
@@ -122,10 +123,26 @@ describe('cli/config-file-watch', () => {
     begin('one');
     await unlink(file);
     expect(await next()).to.equal('trouble: it cannot be read: ENOENT');
-    await writeFile(file, 'two');
-    expect(await next()).to.equal('two');
+    await rename(await written('two'), file);
+    expect(await next()).to.equal('readable');
+    expect(told.slice(1)).to.deep.equal(['readable', 'two']);
+  });
+
+  it('tells that a file that was gone is back as it was', async () => {
+    await writeFile(file, 'one');
+    begin('one');
+    await unlink(file);
+    expect(await next()).to.equal('trouble: it cannot be read: ENOENT');
+    await rename(await written('one'), file);
+    expect(await next()).to.equal('readable');
     expect(told).to.have.lengthOf(2);
   });
+
+  /** A complete file beside the one that is watched. */
+  async function written(text: string): Promise<string> {
+    await writeFile(join(folder, 'next'), text);
+    return join(folder, 'next');
+  }
 
   it('looks once a minute where nothing tells it to, as in a folder that cannot be watched', async () => {
     const clock = new SteppedClock();
@@ -135,7 +152,8 @@ describe('cli/config-file-watch', () => {
     await mkdir(late);
     await writeFile(join(late, 'config.conf'), 'two');
     await clock.advance(60_000);
-    expect(await next()).to.equal('two');
+    expect(await next()).to.equal('readable');
+    expect(told.slice(1)).to.deep.equal(['readable', 'two']);
   });
 
   it('tells nothing once it is stopped', async () => {

@@ -12,6 +12,8 @@ export interface ConfigFileWatchOptions {
   readonly changed: (text: string) => void;
   /** The file cannot be read for now, or is looked at now and then only; called when the reason becomes another one. */
   readonly trouble: (message: string) => void;
+  /** The file can be read again; called before {@link changed} where it has another text. */
+  readonly readable: () => void;
 }
 
 /**
@@ -51,6 +53,7 @@ export class ConfigFileWatch {
     const trouble = await this.#watchFolders();
     const text = await readText(this.#options.file.name);
     if (this.#stopped) return this.#unwatch();
+    if (text.ok && this.#said.startsWith(UNREADABLE)) this.#options.readable();
     this.#say(text.ok ? trouble : text.message);
     if (text.ok && text.value !== this.#text) {
       this.#text = text.value;
@@ -112,6 +115,7 @@ export class ConfigFileWatch {
 const SETTLE_MS = 250;
 const RECHECK_MS = 60_000;
 const SLOW = 'changes are noticed once a minute only';
+const UNREADABLE = 'it cannot be read';
 
 type Text = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
 
@@ -119,7 +123,7 @@ async function readText(name: string): Promise<Text> {
   try {
     return { ok: true, value: await readFile(name, 'utf8') };
   } catch (error) {
-    return { ok: false, message: `it cannot be read: ${codeOf(error)}` };
+    return { ok: false, message: `${UNREADABLE}: ${codeOf(error)}` };
   }
 }
 

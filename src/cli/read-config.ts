@@ -26,6 +26,13 @@ export async function readEffectiveConfig(flags: GivenFlags, terminal: Terminal)
   return undefined;
 }
 
+/** Tells what the configuration says without an effect; none of it is an error. */
+export function printNotices({ ignoredFlags, notices }: ProxyConfig, terminal: Terminal): void {
+  const ignored = ignoredFlags.map((name) => `--${name}`).join(', ');
+  if (ignored !== '') terminal.error(`note: ${ignored} do not count beside a file`);
+  for (const notice of notices) terminal.error(`note: ${notice}`);
+}
+
 async function readFileOf(
   { config: name }: GivenFlags,
   terminal: Terminal,

@@ -14,7 +14,7 @@ import type { RenderArguments } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 import { addressesOfNode, parseNodeAddresses } from './node-addresses.ts';
 import { type DryRun, formatDryRun } from './output.ts';
-import { readConfig } from './read-config.ts';
+import { printNotices, readConfig } from './read-config.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The dry run without a cluster. Status 1 when some input could not be read; what could be read is printed all the same. */
@@ -23,9 +23,7 @@ export async function render(args: RenderArguments, terminal: Terminal): Promise
   const interfaces = parseNodeAddresses(args.nodeAddresses);
   if (!interfaces.ok) terminal.error(`error: ${interfaces.error}`);
   if (!config || !interfaces.ok) return 2;
-  const ignored = config.ignoredFlags.map((name) => `--${name}`).join(', ');
-  if (ignored !== '') terminal.error(`note: ${ignored} do not count beside a file`);
-  for (const notice of config.notices) terminal.error(`note: ${notice}`);
+  printNotices(config, terminal);
   const files = await readObjectFiles(args.files, terminal.input);
   for (const problem of files.problems) terminal.error(`error: ${describeProblem(problem)}`);
   const objects = decodeObjects(files.objects);

@@ -20,7 +20,9 @@ describe('cli/write-config', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it('writes both documents with their defaults, and one line of what it has done', async () => {
-    expect(await writeConfig({ 'ipvs-scheduler': 'wlc', behaviour: 'kube-proxy' }, file, terminal)).to.equal(0);
+    expect(
+      await writeConfig({ 'proxy-mode': 'ipvs', 'ipvs-scheduler': 'wlc', behaviour: 'kube-proxy' }, file, terminal),
+    ).to.equal(0);
     expect(messages).to.deep.equal([`note: the configuration was written to ${file}`]);
     const text = await readFile(file, 'utf8');
     for (const line of [
@@ -53,15 +55,29 @@ describe('cli/write-config', () => {
   });
 
   it('warns of what flags can say and a file cannot', async () => {
-    const flags = { 'healthz-port': '0', 'metrics-bind-address': '', 'kube-api-qps': '0', master: 'https://a' };
+    const flags = {
+      'proxy-mode': 'ipvs',
+      'healthz-port': '0',
+      'metrics-bind-address': '',
+      'kube-api-qps': '0',
+      master: 'https://a',
+    };
     expect(await writeConfig(flags, file, terminal)).to.equal(0);
     expect(messages).to.deep.equal([
+      'note: flag --healthz-port is deprecated: Use --healthz-bind-address.',
       'warning: clientConnection.qps: a file cannot set this to 0 or empty; read back it has its default',
       'warning: healthzBindAddress: a file cannot set this to 0 or empty; read back it has its default',
       'warning: metricsBindAddress: a file cannot set this to 0 or empty; read back it has its default',
       'warning: --master: a file has no field for this',
       `note: the configuration was written to ${file}`,
     ]);
+  });
+
+  it('notes what has no effect', async () => {
+    expect(await writeConfig({ 'proxy-mode': 'nftables' }, file, terminal)).to.equal(0);
+    await writeConfig({ config: file, 'ipvs-scheduler': 'lc' }, file, terminal);
+    expect(messages[0]).to.match(/^note: mode is "nftables"; this program runs ipvs anyway/);
+    expect(messages).to.include('note: --ipvs-scheduler do not count beside a file');
   });
 
   it('writes nothing of a configuration that is wrong', async () => {

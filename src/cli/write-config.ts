@@ -2,13 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { unwritable, writeDocuments } from '../config/effective-documents.ts';
 import type { GivenFlags } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
-import { readEffectiveConfig } from './read-config.ts';
+import { printNotices, readEffectiveConfig } from './read-config.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Writes the configuration in force, defaults filled in, to a file that `--config` takes, and does nothing else. */
 export async function writeConfig(flags: GivenFlags, path: string, terminal: Terminal): Promise<ExitCode> {
   const read = await readEffectiveConfig(flags, terminal);
   if (!read) return 2;
+  printNotices(read.config, terminal);
   try {
     await writeFile(path, writeDocuments(read.documents));
   } catch (error) {

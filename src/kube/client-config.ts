@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
+import { type Cluster, KubeConfig } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { fail, type Result, succeed } from '../model/result.ts';
+import { ExecPlugin } from './exec-plugin.ts';
 
 /** Where the API server and the credentials for it are found. */
 export interface ConnectionSettings {
@@ -31,6 +32,8 @@ export interface LoadedConfig {
   readonly otherServers: readonly string[];
   /** Changes when the kubeconfig's text does. */
   readonly text: string;
+  /** What hands out the credentials of the user, besides those in the file. */
+  readonly plugin: ExecPlugin | undefined;
 }
 
 /**
@@ -46,6 +49,7 @@ export function loadKubeConfig({
   try {
     const text = kubeconfig === '' ? '' : readFileSync(kubeconfig, 'utf8');
     const config = kubeconfig === '' ? configWithoutFile(master) : configFromText(text, dirname(resolve(kubeconfig)));
+    const exec = config?.getCurrentUser()?.exec;
     const cluster = config?.getCurrentCluster();
     if (!config || !cluster) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
     const ca = cluster.caData ?? cluster.caFile;
@@ -58,7 +62,12 @@ export function loadKubeConfig({
     config.clusters = config.clusters.map((each) =>
       each.name === cluster.name ? { ...each, server, skipTLSVerify } : each,
     );
-    return succeed({ config, server, otherServers: others, text });
+    const plugin = exec
+      ? new ExecPlugin(exec, kubeconfig, () => clusterInfo({ ...cluster, server, skipTLSVerify }, text))
+      : undefined;
+    // The library would run it without an end, and without what it is to know.
+    config.users = config.users.map(({ exec: _, ...user }) => user);
+    return succeed({ config, server, otherServers: others, text, plugin });
   } catch (error) {
     return fail({
       kind: 'kubeconfig-unusable',
@@ -66,6 +75,28 @@ export function loadKubeConfig({
       message: error instanceof Error ? error.message : String(error),
     });
   }
+}
+
+/** What a plugin is told of the cluster; its extension is the only part that the library does not keep. */
+function clusterInfo({ name, server, tlsServerName, skipTLSVerify, caData, caFile, proxyUrl }: Cluster, text: string) {
+  const raw: { readonly clusters?: readonly RawCluster[] | null } | null = parse(text);
+  const extensions = raw?.clusters?.find((each) => each.name === name)?.cluster?.extensions ?? [];
+  const authority = caData ?? (caFile ? readFileSync(caFile).toString('base64') : undefined);
+  return {
+    server,
+    'tls-server-name': tlsServerName,
+    'insecure-skip-tls-verify': skipTLSVerify || undefined,
+    'certificate-authority-data': authority,
+    'proxy-url': proxyUrl,
+    config: extensions.find((each) => each.name === 'client.authentication.k8s.io/exec')?.extension,
+  };
+}
+
+interface RawCluster {
+  readonly name?: string;
+  readonly cluster?: {
+    readonly extensions?: readonly { readonly name?: string; readonly extension?: unknown }[] | null;
+  } | null;
 }
 
 function missingServer(kubeconfig: string): string {

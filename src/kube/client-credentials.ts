@@ -1,4 +1,4 @@
-import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpAgent, validateHeaderValue } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../queue/clock.ts';
@@ -15,6 +15,8 @@ export interface Connection {
 
 /** How old credentials may be before they are read again. */
 const maxAgeMs = 60_000;
+/** How long reading them may take, plugins included. It is less than a request may be silent, so that the reason is told. */
+const readLimitMs = 25_000;
 
 /**
  * Keeps one agent, whose connections all requests share, and the credentials: tokens, certificates and the kubeconfig itself are read
@@ -32,6 +34,7 @@ export class Credentials {
   #readAtMs = Number.NEGATIVE_INFINITY;
   #rejected = false;
   #reading: Promise<Connection> | undefined;
+  readonly #closing = new AbortController();
 
   constructor(settings: ConnectionSettings, loaded: LoadedConfig, clock: Clock) {
     this.#settings = settings;
@@ -72,16 +75,16 @@ export class Credentials {
     this.refresh();
   }
 
-  /** Breaks all connections. */
+  /** Breaks all connections, and stops a plugin that runs. */
   close(): void {
+    this.#closing.abort();
     this.#connection?.agent.destroy();
   }
 
   async #read(): Promise<Connection> {
     try {
       this.#reload();
-      const options: RequestOptions & { auth?: string } = {};
-      await this.#loaded.config.applyToHTTPSOptions(options);
+      const options = await this.#readOptions(this.#loaded);
       const connection = { server: this.server, agent: this.#agentFor(options), headers: headersOf(options) };
       this.#connection = connection;
       return connection;
@@ -91,6 +94,28 @@ export class Credentials {
     } finally {
       this.#readAtMs = this.#clock.nowMs();
       this.#rejected = false;
+    }
+  }
+
+  /** Rejects when it takes too long, or when nobody wants them any more. */
+  async #readOptions(loaded: LoadedConfig): Promise<HttpsOptions> {
+    const stopping = new AbortController();
+    const ended = Promise.withResolvers<never>();
+    const stop = (why: string) => {
+      ended.reject(new Error(why));
+      stopping.abort();
+    };
+    const what = loaded.plugin ? `plugin ${loaded.plugin.command}` : 'reading them';
+    const close = () => stop(`${what} was stopped`);
+    const cancel = this.#clock.after(readLimitMs, () =>
+      stop(`${what} did not end within ${readLimitMs / 1000} s and was stopped`),
+    );
+    this.#closing.signal.addEventListener('abort', close);
+    try {
+      return await Promise.race([applyAll(loaded, stopping.signal), ended.promise]);
+    } finally {
+      cancel();
+      this.#closing.signal.removeEventListener('abort', close);
     }
   }
 
@@ -115,6 +140,16 @@ export class Credentials {
   }
 }
 
+type HttpsOptions = RequestOptions & { auth?: string };
+
+async function applyAll({ config, plugin }: LoadedConfig, signal: AbortSignal): Promise<HttpsOptions> {
+  const options: HttpsOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const { token, clientCertificateData, clientKeyData } = (await plugin?.credentials(signal)) ?? {};
+  if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
+  return clientCertificateData ? { ...options, cert: clientCertificateData, key: clientKeyData } : options;
+}
+
 /** Requests under way end in peace; their connections are not used again. */
 function retire(agent: HttpAgent): void {
   agent.maxFreeSockets = 0;
@@ -125,8 +160,10 @@ function closeFree(agent: HttpAgent): void {
   for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
 }
 
+/** Throws when a token has characters that no header may have. */
 function headersOf({ headers, auth }: RequestOptions): Readonly<Record<string, string>> {
   const basic = auth ? { Authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()]);
+  const given = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()] as const);
+  for (const [name, value] of given) validateHeaderValue(name, value);
   return { ...basic, ...Object.fromEntries(given) };
 }

@@ -8,7 +8,7 @@ export type ApiError =
       readonly status: number;
       readonly reason: string;
       readonly message: string;
-      /** How long the server wants to be left alone. */
+      /** How long the server wants to be left alone, 5 minutes at most. */
       readonly retryAfterMs?: number;
     }
   /** The answer is not what the API promises. */
@@ -20,16 +20,21 @@ export type ApiError =
 export function readRefusal(status: number, body: string, retryAfter: string | undefined): ApiError {
   const { reason, message, details } = parseStatus(body);
   const seconds = Number(retryAfter ?? details?.retryAfterSeconds ?? Number.NaN);
-  const wait = Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {};
-  return { kind: 'refused', status, reason: reason ?? '', message: message ?? body.slice(0, 200), ...wait };
+  return { kind: 'refused', status, reason: reason ?? '', message: message ?? body.slice(0, 200), ...wait(seconds) };
 }
 
 /** The error inside the ERROR event of a watch, whose object is a Status. */
 export function readStatusError(object: unknown): ApiError {
   const { code, reason, message, details } = toStatus(object);
-  const seconds = details?.retryAfterSeconds;
-  const wait = seconds === undefined ? {} : { retryAfterMs: seconds * 1000 };
-  return { kind: 'refused', status: code ?? 0, reason: reason ?? '', message: message ?? '', ...wait };
+  const seconds = Number(details?.retryAfterSeconds ?? Number.NaN);
+  return { kind: 'refused', status: code ?? 0, reason: reason ?? '', message: message ?? '', ...wait(seconds) };
+}
+
+/** No server is left alone for longer, whatever it asks for. */
+const MAX_RETRY_AFTER_MS = 5 * 60_000;
+
+function wait(seconds: number): { readonly retryAfterMs?: number } {
+  return seconds >= 0 ? { retryAfterMs: Math.min(MAX_RETRY_AFTER_MS, seconds * 1000) } : {};
 }
 
 /** Whether the version that was asked for is one the server does not have (any more), so that only a new list helps. */

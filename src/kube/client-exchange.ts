@@ -8,7 +8,8 @@ import { type ApiError, readRefusal } from './client-errors.ts';
 import type { ApiRequest, BodySink } from './client-transport.ts';
 
 /**
- * Sends one request over the connection's agent. A read that fails because a kept connection had gone stale is sent once more.
+ * Sends one request over the connection's agent. A read that fails because a kept connection had gone stale is sent once more, but a watch,
+ * which is retried anyway.
  * Never rejects; what the sink throws leaves the event loop as an uncaught exception.
  */
 export async function exchange(
@@ -29,10 +30,13 @@ function unless(outcome: Outcome, { server }: Connection, { path }: ApiRequest):
 
 function attempt(connection: Connection, request: ApiRequest, sink: BodySink): Promise<Outcome> {
   return new Promise((resolve) => {
-    const outgoing = start(connection, request);
+    const isRepeated = request.method === 'GET' && request.query?.watch === undefined;
     const broken = (error: Error) => resolve(fail(errorOf(error, connection, request)));
+    const started = start(connection, request);
+    if (!started.ok) return broken(started.error);
+    const outgoing = started.value;
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      const stale = outgoing.reusedSocket && error.code === 'ECONNRESET' && request.method === 'GET';
+      const stale = outgoing.reusedSocket && error.code === 'ECONNRESET' && isRepeated;
       if (stale) resolve('stale-connection');
       else broken(error);
     });
@@ -52,7 +56,8 @@ function attempt(connection: Connection, request: ApiRequest, sink: BodySink): P
   });
 }
 
-function start({ server, agent, headers }: Connection, request: ApiRequest): ClientRequest {
+/** The runtime throws for what it cannot send, such as a header with control characters, or a certificate that is none. */
+function start({ server, agent, headers }: Connection, request: ApiRequest): Result<ClientRequest, Error> {
   const { method, path, query = {}, contentType = 'application/json', signal } = request;
   const search = new URLSearchParams(query).toString();
   const content = request.body === undefined ? {} : { 'Content-Type': contentType };
@@ -65,7 +70,11 @@ function start({ server, agent, headers }: Connection, request: ApiRequest): Cli
     ...(signal ? { signal } : {}),
   };
   const url = `${server}${path}${search === '' ? '' : `?${search}`}`;
-  return server.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options);
+  try {
+    return succeed(server.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options));
+  } catch (error) {
+    return fail(error as Error);
+  }
 }
 
 /** The body unzipped; `broken` is told when it ends before it is complete. */
@@ -78,10 +87,21 @@ function decoded(response: IncomingMessage, broken: (error: Error) => void): Rea
   return response.on('error', broken);
 }
 
+/** How much is read of an answer that says no. */
+const REFUSAL_LIMIT_BYTES = 64 * 1024;
+
 function readText(body: Readable, done: (text: string) => void): void {
   const chunks: Buffer[] = [];
-  body.on('data', (bytes: Buffer) => chunks.push(bytes));
-  body.on('end', () => done(Buffer.concat(chunks).toString()));
+  let bytes = 0;
+  const end = () => done(Buffer.concat(chunks).toString('utf8', 0, REFUSAL_LIMIT_BYTES));
+  body.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= REFUSAL_LIMIT_BYTES) return;
+    end();
+    body.destroy();
+  });
+  body.on('end', end);
 }
 
 function errorOf(error: NodeJS.ErrnoException, { server }: Connection, { path, signal }: ApiRequest): ApiError {

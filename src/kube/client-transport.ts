@@ -32,22 +32,39 @@ export interface ApiTransport {
   close(): void;
 }
 
-/** Sends a request and reads the whole answer as JSON; an empty one is undefined. `progress` is called with every piece of it. */
+/** Longer answers are given up, so that no server can fill the memory. A page of 500 large objects is a third of it. */
+const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Sends a request and reads the whole answer as JSON; an empty one is undefined. `progress` is called with every piece of it. An answer of
+ * more than `limitBytes` is malformed.
+ */
 export async function callJson(
   transport: ApiTransport,
   request: ApiRequest,
   progress: () => void = () => {},
+  limitBytes = ANSWER_LIMIT_BYTES,
 ): Promise<Result<unknown, ApiError>> {
-  const chunks: Buffer[] = [];
-  const chunk = (bytes: Buffer) => {
-    chunks.push(bytes);
+  const unwanted = new AbortController();
+  const signal = request.signal ? AbortSignal.any([request.signal, unwanted.signal]) : unwanted.signal;
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  const chunk = (piece: Buffer) => {
+    if (unwanted.signal.aborted) return;
+    chunks.push(piece);
+    bytes += piece.length;
     progress();
+    if (bytes <= limitBytes) return;
+    chunks = [];
+    unwanted.abort();
   };
-  const sent = await transport.send(request, { sending: progress, opened: progress, chunk });
+  const sent = await transport.send({ ...request, signal }, { sending: progress, opened: progress, chunk });
+  const malformed = (message: string) => fail({ kind: 'malformed', url: request.path, message } as const);
+  if (unwanted.signal.aborted) return malformed(`the answer is longer than ${limitBytes} bytes`);
   if (!sent.ok) return sent;
   try {
     return succeed(chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString()));
   } catch (error) {
-    return fail({ kind: 'malformed', url: request.path, message: String(error) });
+    return malformed(String(error));
   }
 }

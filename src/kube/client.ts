@@ -54,7 +54,7 @@ async function send(
 ): Promise<Result<undefined, ApiError>> {
   const { method, path, signal } = request;
   const startMs = clock.nowMs();
-  const connection = await readConnection(credentials, path);
+  const connection = await readConnection(credentials, path, signal);
   if (!connection.ok) return connection;
   if (signal?.aborted) return fail({ kind: 'aborted' });
   const { server } = connection.value;
@@ -89,11 +89,21 @@ function learn(credentials: Credentials, server: string, error: ApiError): void 
 /** Statuses of a server that is going, coming, or only a front of another one. */
 const BEHIND_IT: readonly number[] = [502, 503, 504];
 
-async function readConnection(credentials: Credentials, path: string): Promise<Result<Connection, ApiError>> {
+async function readConnection(
+  credentials: Credentials,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<Result<Connection, ApiError>> {
+  const ended = Promise.withResolvers<Result<never, ApiError>>();
+  const end = () => ended.resolve(fail({ kind: 'aborted' }));
+  signal?.addEventListener('abort', end);
+  if (signal?.aborted) end();
   try {
-    return succeed(await credentials.connection());
+    return await Promise.race([credentials.connection().then(succeed), ended.promise]);
   } catch (error) {
     const message = `the credentials cannot be read: ${error instanceof Error ? error.message : String(error)}`;
     return fail({ kind: 'unreachable', url: `${credentials.server}${path}`, message });
+  } finally {
+    signal?.removeEventListener('abort', end);
   }
 }

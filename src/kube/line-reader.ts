@@ -34,6 +34,11 @@ export class LineReader {
     return this.#bytes > this.#limitBytes ? this.#tooLong() : succeed(lines);
   }
 
+  /** Whether something is kept that has no end yet. */
+  get isUnfinished(): boolean {
+    return this.#bytes > 0;
+  }
+
   #keep(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.#pieces.push(bytes);

@@ -1,22 +1,23 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { SteppedClock } from '../../test/stepped-clock.ts';
-import { RetryPace } from './list-watch-pace.ts';
+import { RequestPace } from './list-watch-pace.ts';
 
 describe('kube/list-watch-pace', () => {
   let clock: SteppedClock;
-  let pace: RetryPace;
+  let pace: RequestPace;
   let awake: string[];
   const { signal } = new AbortController();
 
   beforeEach(() => {
     clock = new SteppedClock();
-    pace = new RetryPace(clock);
+    pace = new RequestPace(clock);
     awake = [];
   });
 
-  function wait(name: string, delayMs: number, leastMs = 0): void {
-    void pace.wait(delayMs, leastMs, signal).then((how) => {
-      awake.push(`${name} ${clock.nowMs()}${how === 'list-anew' ? ' anew' : ''}`);
+  function wait(name: string, delayMs: number, leastMs = 0, cause: 'server' | 'request' = 'server'): void {
+    void pace.wait({ delayMs, leastMs, cause }, signal).then((after) => {
+      awake.push(`${name} ${clock.nowMs()}${after === 'list-anew' ? ' anew' : ''}`);
     });
   }
 
@@ -27,39 +28,62 @@ describe('kube/list-watch-pace', () => {
     expect(awake).to.deep.equal(['a 400', 'b 700']);
   });
 
-  it('lets no more than 9 go in 10 s, however short their waits', async () => {
-    for (let n = 0; n < 20; n += 1) wait(`${n}`, 100);
-    await clock.advance(10_000);
-    expect(awake).to.have.lengthOf(8);
-    expect(awake.slice(3, 6)).to.deep.equal(['3 100', '4 2100', '5 4100']);
+  for (const cause of ['server', 'request'] as const) {
+    it(`lets no more than 9 go in 10 s, however short their waits, when the ${cause} is at fault`, async () => {
+      for (let n = 0; n < 20; n += 1) wait(`${n}`, 100, 0, cause);
+      await clock.advance(10_000);
+      expect(awake).to.have.lengthOf(8);
+      expect(awake.slice(3, 6)).to.deep.equal(['3 100', '4 2100', '5 4100']);
+    });
+  }
+
+  it('has retries wait for the requests that did not', async () => {
+    for (let n = 0; n < 8; n += 1) pace.count();
+    wait('a', 100);
+    wait('b', 100);
+    await clock.advance(20_000);
+    expect(awake).to.deep.equal(['a 10000', 'b 12000']);
   });
 
-  it('wakes those who wait when one of them was answered, but not before the time that the server has asked for', async () => {
+  it('gives a turn at once after a while of peace', async () => {
+    for (let n = 0; n < 8; n += 1) pace.count();
+    await clock.advance(16_000);
+    for (let n = 0; n < 4; n += 1) await pace.turn(signal);
+    expect(clock.pending()).to.deep.equal([]);
+  });
+
+  it('wakes those who wait when a watch of one of them goes on, but not before the time that the server has asked for', async () => {
     wait('a', 20_000);
     wait('b', 20_000, 5000);
     await clock.advance(1000);
-    pace.answered();
+    pace.lasting();
     await clock.advance(0);
     expect(awake).to.deep.equal(['a 1000']);
     await clock.advance(19_000);
     expect(awake).to.deep.equal(['a 1000', 'b 20000']);
   });
 
-  it('tells of an accepted watch a moment later, when its version would have been refused by then', async () => {
+  it('does not wake those whose own request is at fault', async () => {
     wait('a', 20_000);
-    await clock.advance(1000);
-    void pace.accepted(signal);
-    await clock.advance(499);
-    expect(awake).to.deep.equal([]);
-    await clock.advance(1);
-    expect(awake).to.deep.equal(['a 1500']);
+    wait('b', 20_000, 0, 'request');
+    pace.lasting();
+    await clock.advance(20_000);
+    expect(awake).to.deep.equal(['a 0', 'b 20000']);
+  });
+
+  it('lets no more of them go because of such news', async () => {
+    for (let n = 0; n < 10_000; n += 100) {
+      wait(`${n}`, 20_000);
+      pace.lasting();
+      await clock.advance(100);
+    }
+    expect(awake).to.have.lengthOf(8);
   });
 
   it('has everyone list anew when the version of one was gone after the trouble, and says so once', async () => {
     wait('a', 20_000);
     wait('b', 30_000, 5000);
     await clock.advance(1000);
-    void pace.accepted(signal);
     expect(pace.expired()).to.equal(true);
     await clock.advance(0);
     expect(awake).to.deep.equal(['a 1000 anew']);
@@ -68,36 +92,27 @@ describe('kube/list-watch-pace', () => {
     expect(awake).to.deep.equal(['a 1000 anew', 'b 30000']);
   });
 
-  it('has nothing to say of a version that is gone without any trouble', async () => {
+  it('tells those too who only wait for their turn', async () => {
+    for (let n = 0; n < 4; n += 1) pace.count();
+    wait('a', 0);
+    await clock.advance(0);
+    expect(pace.expired()).to.equal(true);
+    await clock.advance(2000);
+    expect(awake).to.deep.equal(['a 2000 anew']);
+  });
+
+  it('has nothing to say of a version that is gone without any trouble', () => {
     expect(pace.expired()).to.equal(false);
-    await pace.accepted(signal);
-    expect(clock.pending()).to.deep.equal([]);
   });
 
-  it('tells nobody of a watch when it is stopped', async () => {
+  it('ends a wait and a turn when they are aborted, and leaves neither timer nor listener', async () => {
     const controller = new AbortController();
-    wait('a', 20_000);
-    const accepted = pace.accepted(controller.signal);
+    const wait = { delayMs: 1000, leastMs: 0, cause: 'server' } as const;
+    const waiting = [pace.wait(wait, controller.signal)];
+    for (let n = 0; n < 5; n += 1) waiting.push(pace.turn(controller.signal).then(() => 'as-before'));
     controller.abort();
-    await accepted;
-    await clock.advance(1000);
-    expect(awake).to.deep.equal([]);
-  });
-
-  it('is as at the beginning when the trouble is over', async () => {
-    for (let n = 0; n < 4; n += 1) wait(`${n}`, 0);
-    await clock.advance(1);
-    pace.answered();
-    wait('later', 10);
-    await clock.advance(10);
-    expect(awake.at(-1)).to.equal('later 11');
-  });
-
-  it('ends a wait when it is aborted, and leaves no timer', async () => {
-    const controller = new AbortController();
-    const waiting = pace.wait(1000, 0, controller.signal);
-    controller.abort();
-    await waiting;
+    await Promise.all(waiting);
     expect(clock.pending()).to.deep.equal([]);
+    expect(getEventListeners(controller.signal, 'abort')).to.deep.equal([]);
   });
 });

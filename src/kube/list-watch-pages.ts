@@ -2,7 +2,7 @@ import { fail, type Result, succeed } from '../model/result.ts';
 import type { ApiError } from './client-errors.ts';
 import { metadataOf, type RawObject, readRawObject } from './watch-events.ts';
 
-/** Asks for one page of a list with these query parameters besides the selectors. */
+/** Asks for one page of a list with these query parameters besides the selectors; for the whole of it without `limit`. */
 export type FetchPage = (query: Readonly<Record<string, string>>) => Promise<Result<unknown, ApiError>>;
 
 /** A complete list. */
@@ -28,12 +28,16 @@ export async function readPages<S>(
   const objects = new Map<string, S>();
   for (let query: Readonly<Record<string, string>> = { limit: pageLimit, ...start }; ; ) {
     const fetched = await fetchPage(query);
-    if (!fetched.ok) return isExpiredPage(query, fetched.error) ? readWhole(fetchPage, keep) : fetched;
+    if (!fetched.ok && isExpiredPage(query, fetched.error)) return readWhole(fetchPage, keep);
+    if (!fetched.ok) return fetched;
     const page = readPage(fetched.value);
     if (!page.ok) return page;
+    const { size } = objects;
     for (const object of page.value.objects) objects.set(object.key, keep(object));
-    if (page.value.next === '') return succeed({ resourceVersion: page.value.resourceVersion, objects });
-    query = { limit: pageLimit, continue: page.value.next };
+    const { next } = page.value;
+    if (next !== '' && objects.size === size) return malformed('its pages have no end');
+    if (next === '') return succeed({ resourceVersion: page.value.resourceVersion, objects });
+    query = { limit: pageLimit, continue: next };
   }
 }
 

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeThing, Recorder } from '../../test/apiserver/recorder.ts';
 import { type ApiServer, startApiServer } from '../../test/apiserver/server.ts';
+import { scaledClock } from '../../test/chaos/scaled-clock.ts';
 import { SteppedClock } from '../../test/stepped-clock.ts';
-import { type Clock, systemClock } from '../queue/clock.ts';
+import type { Clock } from '../queue/clock.ts';
 import { openTransport } from './client.ts';
 import type { ApiTransport } from './client-transport.ts';
 import { ListWatch } from './list-watch.ts';
 
 describe('kube/list-watch with an API server', () => {
+  const fastClock = scaledClock(40);
   let api: ApiServer;
   let directory: string;
   let transport: ApiTransport;
@@ -25,7 +27,7 @@ describe('kube/list-watch with an API server', () => {
   const queries = (verb: string) =>
     api.requests.all.filter((request) => request.verb === verb).map(({ query }) => Object.fromEntries(query));
 
-  /** Without a stepped clock no failure is waited after, because the random number is 0. */
+  /** Without a stepped clock failures are waited after only for the turn, because the random number is 0. */
   function prepare(clock: Clock): void {
     const opened = openTransport({ kubeconfig: join(directory, 'kubeconfig'), master: '', userAgent: 'test', clock });
     if (!opened.ok) throw new Error(opened.error.message);
@@ -55,7 +57,7 @@ describe('kube/list-watch with an API server', () => {
     writeFileSync(join(directory, 'token'), 'secret');
     writeFileSync(join(directory, 'kubeconfig'), api.kubeconfig({ tokenFile: 'token' }));
     recorder = new Recorder();
-    prepare(systemClock);
+    prepare(fastClock);
   });
   afterEach(async () => {
     await listWatch.stop();
@@ -104,7 +106,8 @@ describe('kube/list-watch with an API server', () => {
       ['500', 'none'],
     ]);
     expect(recorder.lines[0]).to.match(/not a JSON object/);
-    expect(recorder.lines.slice(1)).to.deep.equal(['recovered']);
+    await told('recovered');
+    expect(recorder.lines).to.have.lengthOf(2);
   });
 
   it('goes on from where it was when the connection breaks, and misses nothing', async () => {
@@ -117,7 +120,8 @@ describe('kube/list-watch with an API server', () => {
     await told('+ b');
     expect((await resumed).query.get('resourceVersion')).to.equal(metadata.resourceVersion);
     expect(api.requests.count('list', 'services')).to.equal(1);
-    expect(recorder.lines.filter((line) => !/^trouble/.test(line))).to.deep.equal(['+ a', 'recovered', '+ b']);
+    await told('recovered');
+    expect(recorder.lines.filter((line) => !/^trouble/.test(line))).to.deep.equal(['+ a', '+ b', 'recovered']);
   });
 
   it('lists again after a compaction and tells of the difference, deletions included', async () => {
@@ -205,7 +209,7 @@ describe('kube/list-watch with an API server', () => {
       leases: '/apis/coordination.k8s.io/v1/leases',
     };
     const others = Object.entries(paths).map(([name, path]) => {
-      const options = { decode: decodeThing, handler: new Recorder(), clock: systemClock, random: () => 0 };
+      const options = { decode: decodeThing, handler: new Recorder(), clock: fastClock, random: () => 0 };
       return new ListWatch({ transport, resource: { name, path }, ...options });
     });
     for (const other of others) other.start();

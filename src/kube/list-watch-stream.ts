@@ -1,5 +1,5 @@
 import { fail, type Result, succeed } from '../model/result.ts';
-import type { Clock } from '../queue/clock.ts';
+import type { CancelTimer, Clock } from '../queue/clock.ts';
 import { type ApiError, readStatusError } from './client-errors.ts';
 import type { ApiTransport } from './client-transport.ts';
 import { LineReader } from './line-reader.ts';
@@ -13,6 +13,10 @@ export interface WatchStream {
   readonly signal: AbortSignal;
   /** The server accepted the watch. */
   opened(): void;
+  /** The watch has gone on for a second. */
+  lasting(): void;
+  /** The watch has gone on for 10 s. */
+  proven(): void;
   /** Every event but ERROR, in order. */
   event(event: Exclude<WatchEvent, { kind: 'error' }>): void;
 }
@@ -21,32 +25,35 @@ export interface WatchStream {
 const openMs = 30_000;
 /** How long an accepted watch may be silent; bookmarks come about once a minute. */
 const silenceMs = 150_000;
-/** A watch that ends sooner, without any event, was not meant to end. */
-const shortestMs = 1000;
+/** A watch that ends sooner was not meant to end, whatever it has brought. */
+const lastingMs = 1000;
+/** A watch that ends sooner, without having come on, was not meant to end. */
+const provenMs = 10_000;
 
 /**
  * Follows one watch to its end. It is a success when the server ended it in time or fell silent, so that it is to be continued at once;
- * an error when it could not begin, broke, carried an ERROR event (`refused`) or a line that is no event (`malformed`).
+ * an error when it could not begin, broke, ended too soon or in the middle of a line, carried an ERROR event (`refused`) or a line that is
+ * no event (`malformed`).
  */
 export async function followWatch(
   transport: ApiTransport,
   clock: Clock,
-  { path, query, signal, opened, event }: WatchStream,
+  { path, query, signal, opened, lasting, proven, event }: WatchStream,
 ): Promise<Result<undefined, ApiError>> {
   const guard = guardSilence(clock, signal, openMs);
-  const startMs = clock.nowMs();
-  const seen = { opening: false, bytes: false };
   const lines = new EventLines(path, query.resourceVersion ?? '', event);
   const unwanted = new AbortController();
+  const cancels: CancelTimer[] = [];
+  let openedMs: number | undefined;
   const sink = {
     opened: () => {
-      seen.opening = true;
+      openedMs = clock.nowMs();
       guard.heard(silenceMs);
+      cancels.push(clock.after(lastingMs, lasting), clock.after(provenMs, proven));
       opened();
     },
     chunk: (bytes: Buffer) => {
       if (guard.signal.aborted || unwanted.signal.aborted) return;
-      seen.bytes = true;
       guard.heard(silenceMs);
       lines.push(bytes);
       if (lines.failure) unwanted.abort();
@@ -55,10 +62,15 @@ export async function followWatch(
   const request = { method: 'GET', path, query, signal: AbortSignal.any([guard.signal, unwanted.signal]) } as const;
   const sent = await transport.send(request, sink);
   guard.end();
+  for (const cancel of cancels) cancel();
   if (lines.failure) return fail(lines.failure);
-  if (guard.fired()) return seen.opening ? succeed(undefined) : unreachable(path, 'the server did not answer');
-  const endedAtOnce = sent.ok && !seen.bytes && clock.nowMs() - startMs < shortestMs;
-  return endedAtOnce ? unreachable(path, 'the watch ended as soon as it began') : sent;
+  if (guard.fired())
+    return openedMs === undefined ? unreachable(path, 'the server did not answer') : succeed(undefined);
+  if (!sent.ok) return sent;
+  if (lines.isUnfinished) return unreachable(path, 'the watch ended in the middle of a line');
+  const ageMs = clock.nowMs() - (openedMs ?? clock.nowMs());
+  const endedTooSoon = ageMs < (lines.hasComeOn ? lastingMs : provenMs);
+  return endedTooSoon ? unreachable(path, 'the watch ended as soon as it began') : sent;
 }
 
 /** Turns the body of a watch into events, up to the first thing that ends it. */
@@ -67,13 +79,25 @@ class EventLines {
   readonly #reader = new LineReader();
   readonly #path: string;
   readonly #event: WatchStream['event'];
+  readonly #from: string;
   /** Of the event before. */
   #version: string;
 
   constructor(path: string, version: string, event: WatchStream['event']) {
     this.#path = path;
+    this.#from = version;
     this.#version = version;
     this.#event = event;
+  }
+
+  /** Whether the last line has begun and not ended. */
+  get isUnfinished(): boolean {
+    return this.#reader.isUnfinished;
+  }
+
+  /** Whether the version is another one than at the start. */
+  get hasComeOn(): boolean {
+    return this.#version !== this.#from;
   }
 
   push(bytes: Buffer): void {

@@ -4,7 +4,7 @@ import { decodeThing, Recorder } from '../../test/apiserver/recorder.ts';
 import { SteppedClock } from '../../test/stepped-clock.ts';
 import type { ApiError } from './client-errors.ts';
 import { ListWatch } from './list-watch.ts';
-import { RetryPace } from './list-watch-pace.ts';
+import { RequestPace } from './list-watch-pace.ts';
 
 describe('kube/list-watch of several resources', () => {
   const broken: ApiError = { kind: 'unreachable', url: '', message: 'ECONNRESET' };
@@ -14,10 +14,10 @@ describe('kube/list-watch of several resources', () => {
   let transports: readonly FakeTransport[];
   let listWatches: readonly ListWatch<unknown>[];
 
-  /** Two resources whose watches have just broken off; the waits of the second are longer. */
+  /** Two resources whose watches have just broken off, after they went on for a minute; the waits of the second are longer. */
   beforeEach(async () => {
     clock = new SteppedClock();
-    const pace = new RetryPace(clock);
+    const pace = new RequestPace(clock);
     transports = [new FakeTransport(), new FakeTransport()];
     listWatches = transports.map((transport, index) => {
       const resource = { name: `things-${index}`, path: `/api/v1/things-${index}` };
@@ -25,10 +25,13 @@ describe('kube/list-watch of several resources', () => {
       return new ListWatch({ transport, resource, decode: decodeThing, handler: new Recorder(), clock, random, pace });
     });
     for (const each of listWatches) each.start();
+    const watches: FakeCall[] = [];
     for (const transport of transports) {
       await (await transport.next()).answer(list('10'));
-      await (await transport.next()).open().fail(broken);
+      watches.push((await transport.next()).open());
     }
+    await clock.advance(60_000);
+    for (const watch of watches) await watch.fail(broken);
   });
   afterEach(() => Promise.all(listWatches.map((each) => each.stop())));
 
@@ -50,7 +53,7 @@ describe('kube/list-watch of several resources', () => {
   it('has the others go on from where they were when the watch of one goes on', async () => {
     await clock.advance(80);
     (await next(0)).open();
-    await clock.advance(500);
+    await clock.advance(1000);
     expect((await next(1)).query).to.include({ watch: 'true', resourceVersion: '10' });
     expect(listWatches.map(({ counts }) => counts.restarts)).to.deep.equal([1, 0]);
   });

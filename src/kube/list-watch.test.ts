@@ -106,7 +106,7 @@ describe('kube/list-watch', () => {
       await (await transport.next()).answer(list(1, [{ metadata: {} }]));
       await clock.advance(800);
       await (await transport.next()).answer(list(1, []));
-      expect(recorder.take()).to.deep.equal(['recovered', 'listed']);
+      expect(recorder.take()).to.deep.equal(['listed']);
     });
 
     it('gives up on a list after a minute of silence, counted anew with every piece', async () => {
@@ -141,6 +141,7 @@ describe('kube/list-watch', () => {
       const watch = await watching();
       watch.event('ADDED', object('a', 11));
       watch.event('BOOKMARK', { metadata: { resourceVersion: '99' } });
+      await clock.advance(1000);
       await watch.end();
       expect((await transport.next()).query).to.include({ watch: 'true', resourceVersion: '99' });
       expect(recorder.lines).to.deep.equal(['+ a']);
@@ -166,9 +167,52 @@ describe('kube/list-watch', () => {
       expect(recorder.lines).to.deep.equal(['trouble /api/v1/services: the server did not answer, again in 400 ms']);
     });
 
-    it('waits before it goes on when a watch ends as soon as it began', async () => {
-      await (await watching()).end();
-      expect(recorder.lines[0]).to.match(/^trouble .*ended as soon as it began, again in 400 ms$/);
+    const bookmark = (version: number) =>
+      `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } })}\n`;
+    for (const [name, afterMs, body] of [
+      ['nothing, within 10 s', 9999, ''],
+      ['an empty line, within 10 s', 9999, '\n'],
+      ['a bookmark of the version that is known, within 10 s', 9999, bookmark(10)],
+      ['a newer bookmark, within a second', 999, bookmark(11)],
+    ] as const) {
+      it(`waits before it goes on when a watch ends after ${name}`, async () => {
+        const watch = await watching();
+        watch.text(body);
+        await clock.advance(afterMs);
+        await watch.end();
+        expect(recorder.lines[0]).to.match(/^trouble .*ended as soon as it began, again in 400 ms$/);
+        await clock.advance(400);
+        expect((await transport.next()).query).to.include({ watch: 'true' });
+      });
+    }
+
+    for (const [name, afterMs, body] of [
+      ['of the first', 200_000, '{"type":"ADDED","object":{"metadata":{"na'],
+      ['that is no event', 0, '<html>login</html>'],
+    ] as const) {
+      it(`waits before it goes on when a watch ends in the middle of a line, ${name}`, async () => {
+        const watch = await watching();
+        for (let ms = 0; ms < afterMs; ms += 100_000) {
+          watch.text(bookmark(11));
+          await clock.advance(100_000);
+        }
+        watch.text(body);
+        await watch.end();
+        expect(recorder.lines[0]).to.match(/^trouble .*ended in the middle of a line, again in 400 ms$/);
+      });
+    }
+
+    it('waits for longer and longer while watches end too soon', async () => {
+      const waits: number[] = [];
+      await (await transport.next()).answer(list(10, []));
+      for (let n = 0; n < 12; n += 1) {
+        await (await transport.next()).open().end();
+        const endMs = clock.nowMs();
+        const { length } = transport.calls;
+        while (transport.calls.length === length) await clock.advance(clock.pending()[0] ?? 0);
+        waits.push(clock.nowMs() - endMs);
+      }
+      expect(waits.at(-1)).to.equal(15_000);
     });
 
     it('watches again from where it was, without a list, after a refusal or a broken connection', async () => {
@@ -253,7 +297,7 @@ describe('kube/list-watch', () => {
       await (await watching()).fail(refused(410));
       await (await relisted()).answer(list(20, []));
       await (await transport.next()).fail(refused(504, { message: 'Too large resource version: 20, current: 7' }));
-      await clock.advance(400);
+      await clock.advance(1600);
       await (await relisted()).answer(list(7, []));
       expect((await transport.next()).query).to.include({ resourceVersion: '7' });
     });
@@ -301,14 +345,47 @@ describe('kube/list-watch', () => {
         'trouble the API server refused with 401 : , ',
       ]);
       await (await transport.next()).answer(list(1, []));
-      expect(recorder.take()).to.deep.equal(['recovered', 'listed']);
+      expect(recorder.take()).to.deep.equal(['listed']);
     });
 
-    it('is over when a watch is accepted', async () => {
+    it('is over when a watch has gone on for 10 s', async () => {
       await (await watching()).fail(broken);
       await clock.advance(400);
       (await transport.next()).open();
-      expect(recorder.lines[1]).to.equal('recovered');
+      await clock.advance(9999);
+      expect(recorder.take()).to.have.lengthOf(1);
+      await clock.advance(1);
+      expect(recorder.take()).to.deep.equal(['recovered']);
+    });
+
+    it('is not over, nor told of again, when a watch breaks off before', async () => {
+      await (await watching()).fail(broken);
+      for (let n = 0; n < 5; n += 1) {
+        await clock.advance(30_000);
+        const watch = (await transport.next()).open();
+        await clock.advance(9999);
+        await watch.fail(broken);
+      }
+      expect(recorder.lines).to.have.lengthOf(1);
+    });
+
+    it('is told of when the version of one watch after another is gone', async () => {
+      await (await watching()).fail(refused(410));
+      await clock.advance(400);
+      await (await transport.next()).answer(list(20, []));
+      await (await transport.next()).fail(refused(410));
+      expect(recorder.lines).to.deep.equal(['trouble the API server refused with 410 : , again in 800 ms']);
+    });
+
+    it('is not told of when the version of a watch is gone now and then', async () => {
+      for (let n = 0; n < 3; n += 1) {
+        const watch = await watching();
+        await clock.advance(140_000);
+        watch.event('ERROR', expiredEvent);
+        await settle();
+        await clock.advance(400);
+      }
+      expect(recorder.lines).to.deep.equal([]);
     });
 
     it('makes every wait longer, up to 15 s on average, and never ends the attempts', async () => {

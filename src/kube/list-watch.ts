@@ -1,35 +1,23 @@
 import type { Decoded } from '../model/problem.ts';
-import { fail, type Result, succeed } from '../model/result.ts';
+import { type Result, succeed } from '../model/result.ts';
 import type { CancelTimer, Clock } from '../queue/clock.ts';
-import { sleep } from '../queue/sleep.ts';
 import { type ApiError, describeApiError, isServerFault, isStaleVersion } from './client-errors.ts';
-import { type ApiTransport, callJson } from './client-transport.ts';
+import type { ApiTransport } from './client-transport.ts';
 import { Backoff } from './list-watch-backoff.ts';
 import { type CacheHandler, ObjectCache, type RawTap } from './list-watch-cache.ts';
 import { ListWatchCounter, type ListWatchCounts, type RelistReason } from './list-watch-counts.ts';
-import { RetryPace } from './list-watch-pace.ts';
-import { readPages } from './list-watch-pages.ts';
-import { guardSilence } from './list-watch-silence.ts';
+import { RequestPace } from './list-watch-pace.ts';
+import { requestList, selectors, type WatchedResource } from './list-watch-requests.ts';
 import { followWatch } from './list-watch-stream.ts';
 import type { WatchEvent } from './watch-events.ts';
-
-/** Which objects are listed and watched. */
-export interface WatchedResource {
-  /** What logs and metrics call it: `services`. */
-  readonly name: string;
-  /** Path of the collection: `/api/v1/services`. */
-  readonly path: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-}
 
 /** Who is told. What throws in here is a bug and ends the process. */
 export interface ListWatchHandler<T> extends CacheHandler<T> {
   /** Called once, when the first complete list was passed on, an empty one too. */
   listed(): void;
-  /** Requests began to fail, or fail in a way that was not told of since; the next attempt is in `retryInMs`. */
+  /** Requests began to fail, or fail in a way that was not told of since; the next attempt is in `retryInMs` or later. */
   trouble(error: ApiError, retryInMs: number): void;
-  /** Requests succeed again after {@link trouble}. */
+  /** After {@link trouble} a watch has gone on for 10 s. */
   recovered(): void;
 }
 
@@ -44,13 +32,10 @@ export interface ListWatchOptions<T> {
   /** A number from 0 up to 1. */
   readonly random: () => number;
   /** Shared by all that ask the same server; absent: this one is alone. */
-  readonly pace?: RetryPace;
+  readonly pace?: RequestPace;
   /** How often the handler is told of every object once more; absent: never. */
   readonly resyncMs?: number | undefined;
 }
-
-/** How long the server may be silent while it answers a list. */
-const listSilenceMs = 60_000;
 
 /**
  * Keeps a copy of one resource up to date and tells of every change, until it is stopped: lists, then watches from the list's version on,
@@ -61,7 +46,9 @@ export class ListWatch<T> {
   readonly #options: ListWatchOptions<T>;
   readonly #cache: ObjectCache<T>;
   readonly #backoff: Backoff;
-  readonly #pace: RetryPace;
+  /** Of lists that are made because a watch's version was gone. */
+  readonly #expiries: Backoff;
+  readonly #pace: RequestPace;
   readonly #counter: ListWatchCounter;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
@@ -72,12 +59,15 @@ export class ListWatch<T> {
   #cancelResync: CancelTimer = () => {};
   /** What was told of since requests began to fail; empty while all is well. */
   readonly #troubles = new Set<string>();
+  /** Whether a watch's version was gone since all was well. */
+  #hasExpired = false;
 
   constructor(options: ListWatchOptions<T>) {
     this.#options = options;
     this.#cache = new ObjectCache(options.decode, options.handler, options.tap);
     this.#backoff = new Backoff(options.clock, options.random);
-    this.#pace = options.pace ?? new RetryPace(options.clock);
+    this.#expiries = new Backoff(options.clock, options.random);
+    this.#pace = options.pace ?? new RequestPace(options.clock);
     this.#counter = new ListWatchCounter(() => options.clock.nowMs());
   }
 
@@ -108,19 +98,23 @@ export class ListWatch<T> {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const done = this.#version === undefined ? await this.#list() : await this.#watch(this.#version);
-      if (!done.ok && !this.#stopping.signal.aborted) await this.#waitAfter(done.error);
+    const { signal } = this.#stopping;
+    this.#pace.count();
+    while (!signal.aborted) {
+      const version = this.#version;
+      const done = version === undefined ? await this.#list() : await this.#watch(version);
+      if (signal.aborted) return;
+      if (!done.ok) await this.#waitAfter(done.error);
+      else if (version === undefined) this.#pace.count();
+      else await this.#pace.turn(signal);
     }
   }
 
   async #list(): Promise<Result<undefined, ApiError>> {
-    const fetchPage = (query: Readonly<Record<string, string>>) => this.#fetch(query);
-    const list = await readPages(fetchPage, this.#listVersion, (object) => this.#cache.read(object));
+    const request = { ...this.#options, pace: this.#pace, signal: this.#stopping.signal };
+    const list = await requestList(request, this.#listVersion, (object) => this.#cache.read(object));
     if (!list.ok) return list;
     if (this.#stopping.signal.aborted) return succeed(undefined);
-    this.#recover();
-    this.#pace.answered();
     this.#counter.listed(this.#cache.replace(list.value.objects));
     this.#version = list.value.resourceVersion;
     this.#listVersion = '';
@@ -131,22 +125,6 @@ export class ListWatch<T> {
     return succeed(undefined);
   }
 
-  async #fetch(query: Readonly<Record<string, string>>): Promise<Result<unknown, ApiError>> {
-    const { transport, clock, resource } = this.#options;
-    const guard = guardSilence(clock, this.#stopping.signal, listSilenceMs);
-    const request = {
-      method: 'GET',
-      path: resource.path,
-      query: { ...selectors(resource), ...query },
-      signal: guard.signal,
-    } as const;
-    const fetched = await callJson(transport, request, () => guard.heard(listSilenceMs));
-    guard.end();
-    return guard.fired()
-      ? fail({ kind: 'unreachable', url: resource.path, message: 'the server fell silent' })
-      : fetched;
-  }
-
   #watch(version: string): Promise<Result<undefined, ApiError>> {
     const { transport, clock, random, resource } = this.#options;
     const timeoutSeconds = String(Math.floor(300 + random() * 300));
@@ -155,11 +133,9 @@ export class ListWatch<T> {
       path: resource.path,
       query: { ...selectors(resource), ...position },
       signal: this.#stopping.signal,
-      opened: () => {
-        this.#counter.watched();
-        this.#recover();
-        void this.#pace.accepted(this.#stopping.signal);
-      },
+      opened: () => this.#counter.watched(),
+      lasting: () => this.#pace.lasting(),
+      proven: () => this.#recover(),
       event: (event) => this.#take(event),
     });
   }
@@ -180,20 +156,23 @@ export class ListWatch<T> {
     }
   }
 
-  /** A version that the server does not have, or an answer that makes no sense, calls for a new list; anything else for another try. */
+  /**
+   * A version that the server does not have, or an answer that makes no sense, calls for a new list; anything else for another try. The
+   * first version that is gone after an outage says that the server is back, and is no reason to wait.
+   */
   async #waitAfter(error: ApiError): Promise<void> {
     this.#counter.failed(error);
     const stale = isStaleVersion(error);
-    const wasWatching = this.#version !== undefined;
+    const hasExpired = stale && this.#version !== undefined;
     if (stale || error.kind === 'malformed') this.#listAnew(stale ? 'expired' : 'malformed');
-    const isShared = stale ? this.#pace.expired() : isServerFault(error);
+    const isBack = stale && this.#pace.expired();
     const leastMs = error.kind === 'refused' ? (error.retryAfterMs ?? 0) : 0;
-    const delayMs = this.#backoff.next(leastMs);
-    if (!(stale && wasWatching)) this.#report(error, delayMs);
-    const { signal } = this.#stopping;
-    if (!isShared) return sleep(this.#options.clock, delayMs, signal);
-    const how = await this.#pace.wait(delayMs, leastMs, signal);
-    if (how === 'list-anew' && this.#version !== undefined) this.#listAnew('expired');
+    const delayMs = isBack ? leastMs : (hasExpired ? this.#expiries : this.#backoff).next(leastMs);
+    if (!hasExpired || this.#hasExpired) this.#report(error, delayMs);
+    this.#hasExpired ||= hasExpired;
+    const cause = isServerFault(error) ? 'server' : 'request';
+    const after = await this.#pace.wait({ delayMs, leastMs, cause }, this.#stopping.signal);
+    if (after === 'list-anew' && this.#version !== undefined) this.#listAnew('expired');
   }
 
   #listAnew(reason: RelistReason): void {
@@ -220,12 +199,9 @@ export class ListWatch<T> {
   }
 
   #recover(): void {
+    this.#hasExpired = false;
     if (this.#troubles.size === 0) return;
     this.#troubles.clear();
     this.#options.handler.recovered();
   }
-}
-
-function selectors({ labelSelector, fieldSelector }: WatchedResource): Readonly<Record<string, string>> {
-  return { ...(labelSelector ? { labelSelector } : {}), ...(fieldSelector ? { fieldSelector } : {}) };
 }

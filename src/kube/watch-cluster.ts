@@ -11,10 +11,11 @@ import { decodeService } from './decode-service.ts';
 import { decodeEndpointSlice } from './decode-slice.ts';
 import { awaitFirstLists } from './first-lists.ts';
 import { createInterner } from './interner.ts';
-import { ListWatch, type WatchedResource } from './list-watch.ts';
+import { ListWatch } from './list-watch.ts';
 import type { TapType } from './list-watch-cache.ts';
 import type { ListWatchCounts } from './list-watch-counts.ts';
-import { RetryPace } from './list-watch-pace.ts';
+import { RequestPace } from './list-watch-pace.ts';
+import type { WatchedResource } from './list-watch-requests.ts';
 import { nodeSelection, otherNodesSelection, SERVICE_SELECTION, type Selection, SLICE_SELECTION } from './selectors.ts';
 
 /** Who is told what happens in the cluster. Of a change, `previous` is absent for what is new, `current` for what has gone. */
@@ -77,7 +78,7 @@ export function watchCluster({ nodeName, otherNodes, handler, tap, ...options }:
     patienceMs: OTHER_NODES_PATIENCE_MS,
     done: (late) => handler.listed(late),
   });
-  const pace = new RetryPace(options.clock);
+  const pace = new RequestPace(options.clock);
   const intern = createInterner();
   const watch = <T>(
     kind: WatchedKind,

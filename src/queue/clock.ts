@@ -8,7 +8,7 @@ export type CancelTimer = () => void;
 export interface Clock {
   /** Milliseconds on a clock that never goes backwards; its zero has no meaning. */
   nowMs(): number;
-  /** Calls `run` once, `delayMs` (≥ 0) from now, never synchronously. */
+  /** Calls `run` once, `delayMs` (≥ 0, however long) from now, never synchronously. */
   after(delayMs: number, run: () => void): CancelTimer;
 }
 
@@ -16,7 +16,19 @@ export interface Clock {
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   after: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
+    const dueMs = performance.now() + delayMs;
+    const arm = (leftMs: number): NodeJS.Timeout =>
+      setTimeout(
+        () => {
+          if (leftMs <= MAX_TIMEOUT_MS) run();
+          else timer = arm(dueMs - performance.now());
+        },
+        Math.min(leftMs, MAX_TIMEOUT_MS),
+      );
+    let timer = arm(delayMs);
     return () => clearTimeout(timer);
   },
 };
+
+/** What `setTimeout` can wait for; it takes more for 1 ms. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;

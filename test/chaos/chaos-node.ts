@@ -23,11 +23,14 @@ import { LINKS } from '../kernel/node-under-test.ts';
 import { scaledClock } from './scaled-clock.ts';
 import { type WatchedTransport, watchTransport } from './watched-transport.ts';
 
+export const SPEED = 40;
+
 export interface ChaosNodeOptions {
   /** Text of the kubeconfig. */
   readonly kubeconfig: string;
+  /** `watched`, so that there are four list-watches. */
   readonly otherNodes?: 'watched' | 'ignored';
-  /** How many times as fast as real time its clock runs, 40. */
+  /** How many times as fast as real time its clock runs, {@link SPEED}. */
   readonly speed?: number;
   readonly transport?: Partial<TransportSettings>;
   readonly resyncMs?: number;
@@ -59,7 +62,7 @@ export class ChaosNode {
   #waiters: { readonly reached: () => boolean; readonly resolve: () => void }[] = [];
   #held: Promise<void> | undefined;
 
-  constructor({ kubeconfig, otherNodes = 'ignored', speed = 40, transport = {}, ...given }: ChaosNodeOptions) {
+  constructor({ kubeconfig, otherNodes = 'watched', speed = SPEED, transport = {}, ...given }: ChaosNodeOptions) {
     const clock = scaledClock(speed);
     this.clock = clock;
     this.writeFile('kubeconfig', kubeconfig);

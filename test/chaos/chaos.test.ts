@@ -3,10 +3,17 @@ import { makeCertificates } from '../apiserver/certificates.ts';
 import type { FaultEffect } from '../apiserver/faults.ts';
 import { type ApiServer, startApiServer } from '../apiserver/server.ts';
 import { kernelText } from '../kernel/kernel-text.ts';
-import { ChaosNode, type ChaosNodeOptions } from './chaos-node.ts';
+import { ChaosNode, type ChaosNodeOptions, SPEED } from './chaos-node.ts';
 import { changeCluster, fillCluster, numberedService, numberedSlice, wantedKernel } from './cluster-content.ts';
 
 const KINDS = ['services', 'endpointslices', 'nodes'] as const;
+/** Nodes are watched twice: the own one, and the others. */
+const WATCHES = [
+  ['services', 1],
+  ['endpointslices', 1],
+  ['nodes', 2],
+] as const;
+const RESOURCES = 4;
 
 describe('test/chaos', function () {
   this.timeout(60_000);
@@ -38,26 +45,29 @@ describe('test/chaos', function () {
     node.takeWrites();
   }
 
-  const allWatch = (from = api) => Promise.all(KINDS.map((plural) => from.watches.until(plural, 1)));
+  const allWatch = (from = api) => Promise.all(WATCHES.map(([plural, count]) => from.watches.until(plural, count)));
 
-  /** What the cluster asks for is in the kernel, by the first pass after the last news of it; one watch is open for each kind. */
+  /** What the cluster asks for is in the kernel, by the first pass after the last news of it; one watch is open for each resource. */
   async function converged(from = api): Promise<void> {
     const wanted = wantedKernel(from);
     await node.until(() => withoutDrains(kernelText(node.kernel)) === wanted);
     expect(node.passesSinceNews, 'passes since the last news').to.be.at.most(1);
     await allWatch(from);
-    expect(from.connections(), 'connections').to.be.at.most(2 * KINDS.length);
+    expect(from.connections(), 'connections').to.be.at.most(2 * RESOURCES);
   }
 
   /** Runs `act`, and counts requests of the 10 s after it. */
   async function calm(act: () => unknown): Promise<() => Promise<void>> {
     const fromMs = node.clock.nowMs();
+    const wallMs = Date.now();
     await act();
     return async () => {
       await new Promise<void>((resolve) =>
         node.clock.after(Math.max(0, fromMs + 10_000 - node.clock.nowMs()), resolve),
       );
       expect(node.transport.sent(fromMs, 10_000), 'requests in the first 10 s').to.be.at.most(10);
+      const came = api.requests.all.filter(({ atMs }) => atMs >= wallMs && atMs < wallMs + 10_000 / SPEED);
+      expect(came.length, 'requests that came in the first 10 s').to.be.at.most(10);
     };
   }
 
@@ -84,14 +94,14 @@ describe('test/chaos', function () {
     });
     await converged();
     await counted();
-    expect([...node.watch.counts().values()].map(({ relists }) => relists.expired)).to.deep.equal([1, 1, 1]);
+    expect([...node.watch.counts().values()].map(({ relists }) => relists.expired)).to.deep.equal([1, 1, 1, 1]);
   });
 
   it('lives through a 410 as the answer to every watch', async () => {
     await begin();
     const counted = await calm(() => {
       const matching = ({ verb }: { readonly verb: string }) => verb === 'watch';
-      api.fault({ effect: { kind: 'refuse', status: 410 }, times: KINDS.length, matching });
+      api.fault({ effect: { kind: 'refuse', status: 410 }, times: RESOURCES, matching });
       api.cutWatches();
       changeCluster(api);
     });
@@ -112,15 +122,17 @@ describe('test/chaos', function () {
     changeCluster(api);
     await converged();
     const everMs = Number.POSITIVE_INFINITY;
-    expect(node.transport.sent(0, everMs), 'requests in 1 + 6 rounds').to.be.at.most((2 + 6 * 3) * KINDS.length);
+    expect(node.transport.sent(0, everMs), 'requests in 1 + 6 rounds').to.be.at.most((2 + 6 * 3) * RESOURCES);
   });
 
   for (const effect of [
     { kind: 'refuse', status: 429, retryAfterSeconds: 30 },
     { kind: 'refuse', status: 500 },
     { kind: 'refuse', status: 503 },
+    { kind: 'refuse', status: 302 },
+    { kind: 'reset' },
   ] as const) {
-    it(`lives through a minute of answers ${effect.status}`, async () => {
+    it(`lives through a minute of ${effect.kind === 'reset' ? 'broken connections' : `answers ${effect.status}`}`, async () => {
       await begin();
       const before = kernelText(node.kernel);
       const counted = await calm(() => spoilAll(effect));
@@ -190,7 +202,7 @@ describe('test/chaos', function () {
     changeCluster(api);
     await converged();
     await counted();
-    expect([...node.watch.counts().values()].map(({ lists }) => lists)).to.deep.equal([1, 1, 1]);
+    expect([...node.watch.counts().values()].map(({ lists }) => lists)).to.deep.equal([1, 1, 1, 1]);
   });
 
   it('leaves connections on which nothing comes any more', async () => {
@@ -215,7 +227,7 @@ describe('test/chaos', function () {
     });
     await converged();
     await counted();
-    expect([...node.watch.counts().values()].map(({ relists }) => relists.malformed)).to.deep.equal([1, 1, 1]);
+    expect([...node.watch.counts().values()].map(({ relists }) => relists.malformed)).to.deep.equal([1, 1, 1, 1]);
   });
 
   it('takes an object of 5 MB from a watch and from a list', async () => {
@@ -249,23 +261,21 @@ describe('test/chaos', function () {
     await counted();
   });
 
-  for (const otherNodes of ['ignored', 'watched'] as const) {
-    it(`keeps everything while the server is gone for minutes, and takes over what it comes back with, other Nodes ${otherNodes}`, async () => {
-      await begin({ otherNodes });
-      const before = kernelText(node.kernel);
-      const counted = await calm(() => api.stopAccepting());
-      await node.untilTold(/^trouble/);
-      changeCluster(api);
-      api.compact();
-      await counted();
-      await new Promise<void>((resolve) => node.clock.after(240_000, resolve));
-      expect([kernelText(node.kernel), node.takeWrites()]).to.deep.equal([before, []]);
-      const returned = await calm(() => api.startAccepting());
-      const wanted = wantedKernel(api);
-      await node.until(() => withoutDrains(kernelText(node.kernel)) === wanted);
-      await returned();
-    });
-  }
+  it('keeps everything while the server is gone for minutes, and takes over what it comes back with', async () => {
+    await begin();
+    const before = kernelText(node.kernel);
+    const counted = await calm(() => api.stopAccepting());
+    await node.untilTold(/^trouble/);
+    changeCluster(api);
+    api.compact();
+    await counted();
+    await new Promise<void>((resolve) => node.clock.after(240_000, resolve));
+    expect([kernelText(node.kernel), node.takeWrites()]).to.deep.equal([before, []]);
+    const returned = await calm(() => api.startAccepting());
+    const wanted = wantedKernel(api);
+    await node.until(() => withoutDrains(kernelText(node.kernel)) === wanted);
+    await returned();
+  });
 
   it('takes over a new list in the middle of a pass', async () => {
     await begin();

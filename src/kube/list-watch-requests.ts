@@ -1,0 +1,77 @@
+import { fail, type Result } from '../model/result.ts';
+import type { Clock } from '../queue/clock.ts';
+import type { ApiError } from './client-errors.ts';
+import { type ApiTransport, callJson } from './client-transport.ts';
+import type { RequestPace } from './list-watch-pace.ts';
+import { type CompleteList, readPages } from './list-watch-pages.ts';
+import { guardSilence } from './list-watch-silence.ts';
+import type { RawObject } from './watch-events.ts';
+
+/** Which objects are listed and watched. */
+export interface WatchedResource {
+  /** What logs and metrics call it: `services`. */
+  readonly name: string;
+  /** Path of the collection: `/api/v1/services`. */
+  readonly path: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface ListRequest {
+  readonly transport: ApiTransport;
+  readonly resource: WatchedResource;
+  readonly clock: Clock;
+  readonly pace: RequestPace;
+  readonly signal: AbortSignal;
+}
+
+type Query = Readonly<Record<string, string>>;
+
+/** How long the server may be silent while it answers a list. */
+const SILENCE_MS = 60_000;
+/** A list that may come whole, as the first one does, may be longer than pages are. */
+const WHOLE_LIST_LIMIT_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Asks for a list of this version, as {@link readPages} does. Its first request has had its turn; further pages need none, but count when they
+ * come to nothing, and a list that is read again in one piece waits for one.
+ */
+export async function requestList<S>(
+  request: ListRequest,
+  version: '0' | '',
+  keep: (object: RawObject) => S,
+): Promise<Result<CompleteList<S>, ApiError>> {
+  const { pace, signal } = request;
+  let uncounted = -1;
+  const countPages = () => {
+    for (; uncounted > 0; uncounted -= 1) pace.count();
+  };
+  const fetchPage = async (query: Query) => {
+    if (!('limit' in query)) {
+      countPages();
+      await pace.turn(signal);
+    } else uncounted += 1;
+    return fetchJson(request, query);
+  };
+  const list = await readPages(fetchPage, version, keep);
+  if (!list.ok) countPages();
+  return list;
+}
+
+async function fetchJson(
+  { transport, clock, resource, signal }: ListRequest,
+  query: Query,
+): Promise<Result<unknown, ApiError>> {
+  const { path } = resource;
+  const guard = guardSilence(clock, signal, SILENCE_MS);
+  const request = { method: 'GET', path, query: { ...selectors(resource), ...query }, signal: guard.signal } as const;
+  const limitBytes = 'limit' in query && !('resourceVersion' in query) ? undefined : WHOLE_LIST_LIMIT_BYTES;
+  const fetched = await callJson(transport, request, () => guard.heard(SILENCE_MS), limitBytes);
+  guard.end();
+  return guard.fired() ? fail({ kind: 'unreachable', url: path, message: 'the server fell silent' }) : fetched;
+}
+
+/** What a request for the resource names besides its path. */
+export function selectors({ labelSelector, fieldSelector }: WatchedResource): Query {
+  return { ...(labelSelector ? { labelSelector } : {}), ...(fieldSelector ? { fieldSelector } : {}) };
+}
