@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { Kernel } from '../../src/apply/kernel.ts';
 import type { ProxySettings } from '../../src/desired/settings.ts';
 import { type ClusterObjects, decodeObjects } from '../../src/kube/cluster-objects.ts';
-import { FAMILIES } from '../../src/net/family.ts';
-import { type PassKind, type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import { FAMILIES, type Family } from '../../src/net/family.ts';
+import { type DrainingSettings, type PassKind, type PassReport, Proxier } from '../../src/sync/proxier.ts';
 import { settings as defaultSettings } from '../builders/objects.ts';
 import { parseSets } from '../lab/kernel-state.ts';
 import type { ObjectJson } from './cluster-objects.ts';
@@ -16,15 +16,25 @@ export const LINKS: Links = {
   eth0: ['192.168.0.10/24', 'fd00:168::10/64', 'fe80::10/64'],
 };
 
-/** `node-a` on a kernel in memory. It learns of a cluster as the daemon does: objects are decoded, changes recorded, passes made. */
+export interface NodeSketch {
+  readonly links?: Links;
+  readonly settings?: Partial<ProxySettings>;
+  readonly draining?: DrainingSettings;
+  readonly families?: readonly Family[];
+  readonly name?: string;
+}
+
+/** `node-a`, unless it has another name, on a kernel in memory. It learns of a cluster as the daemon does: objects are decoded, changes recorded, passes made. */
 export class NodeUnderTest {
   readonly kernel: MemoryKernel;
   readonly #clock = { ms: 0 };
+  readonly #given: NodeSketch;
   #settings: ProxySettings;
   #proxier: Proxier;
   #known: ClusterObjects = decodeObjects([]);
 
-  constructor(given: { readonly links?: Links; readonly settings?: Partial<ProxySettings> } = {}) {
+  constructor(given: NodeSketch = {}) {
+    this.#given = given;
     this.kernel = memoryKernel(given.links ?? LINKS);
     this.#settings = defaultSettings(given.settings);
     this.#proxier = this.#start();
@@ -45,10 +55,24 @@ export class NodeUnderTest {
     recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.record.service(old, now));
     recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.record.slice(old, now));
     recordChanges(this.#known.nodes, after.nodes, (old, now) => {
-      if ((now ?? old)?.name !== 'node-a') this.#proxier.record.otherNode(old?.addresses, now?.addresses);
+      if ((now ?? old)?.name !== this.#name) this.#proxier.record.otherNode(old?.addresses, now?.addresses);
       else if (now) this.#proxier.record.node(now);
     });
     this.#known = after;
+  }
+
+  get nowMs(): number {
+    return this.#clock.ms;
+  }
+
+  /** Moves its clock on. */
+  wait(ms: number): void {
+    this.#clock.ms += ms;
+  }
+
+  /** One pass and nothing else, whatever comes of it. */
+  passOnce(kind: PassKind = 'normal'): Promise<PassReport> {
+    return this.#proxier.pass(kind, ['test']);
   }
 
   /** Also ends what drains without connections, as the daemon does a second later. */
@@ -96,12 +120,18 @@ export class NodeUnderTest {
     return calls.flatMap(({ tool, input }) => (input === undefined ? [] : [`${tool}: ${input}`]));
   }
 
+  get #name(): string {
+    return this.#given.name ?? 'node-a';
+  }
+
   #start(): Proxier {
+    const { families = FAMILIES, draining } = this.#given;
     return new Proxier({
-      families: FAMILIES,
-      nodeName: 'node-a',
+      families,
+      nodeName: this.#name,
       settings: this.#settings,
-      kernel: new Kernel(this.kernel, FAMILIES, () => this.#clock.ms),
+      ...(draining ? { draining } : {}),
+      kernel: new Kernel(this.kernel, families, () => this.#clock.ms),
       nowMs: () => this.#clock.ms,
     });
   }
