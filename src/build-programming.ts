@@ -34,6 +34,8 @@ export interface ProgrammingParts {
   readonly observers: Observers;
   readonly log: Logger;
   readonly setVerbosity: (verbosity: number) => void;
+  /** Writes settings of the kernel again that others have changed. */
+  readonly keepSettings: () => Promise<void>;
   /** The uid of Service `namespace/name`; `''` when it is not known. */
   readonly serviceUid: (service: string) => string;
 }
@@ -113,6 +115,7 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
     drifted: (things) => {
       log.warn({ things }, 'somebody else has changed what is ours; it is mended');
       runner.request('drift');
+      void parts.keepSettings();
     },
     trouble: (err) => log.warn({ err }, 'what others flush is noticed in full passes only'),
   });

@@ -95,7 +95,11 @@ async function prepare({ args, read, log, version, terminal, host }: ConfiguredR
   const examined = await examineNode(host);
   if (!examined.ok) return giveUp(terminal, examined.error);
   const abilities = examined.value;
-  let ready: ReadyNode = { settings: proxySettings(config, abilities.randomFully), schedulerWarning: undefined };
+  let ready: ReadyNode = {
+    settings: proxySettings(config, abilities.randomFully),
+    schedulerWarning: undefined,
+    keepSettings: async () => {},
+  };
   if (args.mode !== 'dry-run') {
     const made = await makeReady(host, { config, abilities, log });
     if (!made.ok) return giveUp(terminal, made.error);

@@ -1,12 +1,22 @@
 import type { Logger } from 'pino';
 import type { Host } from './apply/host.ts';
+import { judgeIdleTimeouts, readIdleTimeouts } from './apply/idle-timeouts.ts';
 import { adjustOomScore } from './apply/oom-score.ts';
-import { type NodeAbilities, type NodeTroubles, prepareNode } from './apply/prepare-node.ts';
+import {
+  type IpvsTimeouts,
+  type NodeAbilities,
+  type NodePreparation,
+  type NodeTroubles,
+  prepareNode,
+  setTimeouts,
+} from './apply/prepare-node.ts';
 import { probeScheduler } from './apply/probe-scheduler.ts';
+import { ruleLockWarning } from './apply/rule-lock.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
 import { proxySettings } from './config/proxy-settings.ts';
 import { schedulerFlags } from './desired/scheduler-flags.ts';
 import type { ProxySettings } from './desired/settings.ts';
+import { chooseReuseMode } from './kernel/sysctl/wanted.ts';
 import { type Result, succeed } from './model/result.ts';
 
 export interface MakeReadyParts {
@@ -20,6 +30,8 @@ export interface ReadyNode {
   readonly settings: ProxySettings;
   /** Of a scheduler that the kernel lacks. */
   readonly schedulerWarning: string | undefined;
+  /** Writes the settings of the kernel again that are other ones now, as they are after somebody has loaded IPVS anew. Never fails. */
+  readonly keepSettings: () => Promise<void>;
 }
 
 /** Makes the node ready for the first pass: the rank of the process when memory runs out, modules, settings of the kernel, the scheduler. */
@@ -30,11 +42,14 @@ export async function makeReady(
   const refused = await adjustOomScore(host, config.oomScoreAdj);
   if (refused !== undefined) log.debug(refused);
   const { ipvs, conntrack } = config;
-  const wanted = { strictArp: ipvs.strictARP, timeouts: ipvs, sloppy: config, conntrack };
+  const wanted = { strictArp: ipvs.strictARP, timeouts: ipvs, choices: config, conntrack };
   const prepared = await prepareNode(host, abilities.kernelRelease, wanted);
   if (!prepared.ok) return prepared;
   for (const warning of prepared.value.warnings) log.warn(warning);
-  for (const { path, value } of prepared.value.written) log.info({ path, value }, 'kernel setting changed');
+  tellWritten(prepared.value, log);
+  const mode = chooseReuseMode(abilities.kernelRelease, config) ?? 'as it is';
+  log.info({ kernel: abilities.kernelRelease, mode }, 'mode for reused ports chosen');
+  await tellFound(host, ipvs, log);
   const settings = proxySettings(config, abilities.randomFully);
   const { scheduler } = settings;
   const flags = schedulerFlags(scheduler, settings.schedulerFlags);
@@ -42,5 +57,23 @@ export async function makeReady(
   if (!probed.ok) return probed;
   const { chosen, warning } = probed.value;
   if (warning !== undefined) log.warn(warning);
-  return succeed({ settings: { ...settings, ...chosen }, schedulerWarning: warning });
+  const keepSettings = async () => {
+    const again = await prepareNode(host, abilities.kernelRelease, wanted);
+    if (again.ok) return tellWritten(again.value, log);
+    for (const trouble of [...again.error, ...(await setTimeouts(host, ipvs))]) log.warn(trouble);
+  };
+  return succeed({ settings: { ...settings, ...chosen }, schedulerWarning: warning, keepSettings });
+}
+
+function tellWritten({ written }: NodePreparation, log: MakeReadyParts['log']): void {
+  for (const { path, value } of written) log.info({ path, value }, 'kernel setting changed');
+}
+
+/** What holds on this node beside what is set, and where that may surprise. */
+async function tellFound(host: Host, asked: IpvsTimeouts, log: MakeReadyParts['log']): Promise<void> {
+  const timeouts = await readIdleTimeouts(host);
+  if (timeouts) log.info(timeouts, 'seconds after which idle connections end');
+  for (const warning of timeouts ? judgeIdleTimeouts(timeouts, asked) : []) log.warn(warning);
+  const lock = await ruleLockWarning(host);
+  if (lock !== undefined) log.warn(lock);
 }

@@ -137,7 +137,7 @@ describe('apply/prepare-node', () => {
     const standard: NodeSettings = {
       strictArp: false,
       timeouts: asTheyAre,
-      sloppy: { sloppyTCP: undefined, sloppySCTP: undefined },
+      choices: {},
       conntrack: {
         maxPerCore: 0,
         min: 0,
@@ -193,9 +193,9 @@ describe('apply/prepare-node', () => {
 
     it('R124: writes the sloppy switches that are given, either way, and leaves those alone that are not', async () => {
       host.files.set(sysctl('vs/sloppy_tcp'), '1\n');
-      await prepare({ sloppy: { sloppyTCP: undefined, sloppySCTP: true } });
+      await prepare({ choices: { sloppyTCP: undefined, sloppySCTP: true } });
       expect(settings()).to.include({ 'vs/sloppy_tcp': '1\n', 'vs/sloppy_sctp': '1' });
-      await prepare({ sloppy: { sloppyTCP: false, sloppySCTP: undefined } });
+      await prepare({ choices: { sloppyTCP: false, sloppySCTP: undefined } });
       expect(settings()).to.include({ 'vs/sloppy_tcp': '0', 'vs/sloppy_sctp': '1' });
     });
 

@@ -1,6 +1,6 @@
 import type { ConntrackLimits } from '../kernel/sysctl/conntrack.ts';
 import type { SysctlSetting } from '../kernel/sysctl/state.ts';
-import { type SloppyConnections, wantedSysctls } from '../kernel/sysctl/wanted.ts';
+import { type IpvsChoices, wantedSysctls } from '../kernel/sysctl/wanted.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { FAMILIES, type Family } from '../net/family.ts';
 import { conntrackWarnings } from './conntrack.ts';
@@ -23,7 +23,7 @@ export interface NodeAbilities {
 export interface NodeSettings {
   readonly strictArp: boolean;
   readonly timeouts: IpvsTimeouts;
-  readonly sloppy: SloppyConnections;
+  readonly choices: IpvsChoices;
   readonly conntrack: ConntrackLimits;
 }
 
@@ -76,7 +76,7 @@ export interface NodePreparation {
 export async function prepareNode(
   host: Host,
   kernelRelease: string,
-  { strictArp, timeouts, sloppy, conntrack }: NodeSettings,
+  { strictArp, timeouts, choices, conntrack }: NodeSettings,
 ): Promise<Result<NodePreparation, NodeTroubles>> {
   const warnings: string[] = [];
   const written: NodePreparation['written'][number][] = [];
@@ -88,7 +88,7 @@ export async function prepareNode(
     const again = await host.readText('/proc/net/ip_vs');
     if (!again.ok) return fail([`${NO_IPVS}${warnings.map((warning) => `; ${warning}`).join('')}`]);
   }
-  for (const setting of wantedSysctls(kernelRelease, strictArp, sloppy)) {
+  for (const setting of wantedSysctls(kernelRelease, strictArp, choices)) {
     const done = await writeSysctl(host, setting);
     if (done === 'written') written.push({ path: setting.path, value: setting.value });
     else if (done !== 'as-wanted') (setting.need === 'required' ? troubles : warnings).push(done.message);
@@ -98,15 +98,18 @@ export async function prepareNode(
   if (troubles.length > 0 || !tracking.ok) return fail(troubles);
   written.push(...tracking.value.written);
   warnings.push(...tracking.value.warnings);
+  warnings.push(...(await setTimeouts(host, timeouts)), ...(await conntrackWarnings(host)));
+  return succeed({ written, warnings });
+}
+
+/** Where one is asked for; a warning where IPVS does not take them. */
+export async function setTimeouts(host: Host, timeouts: IpvsTimeouts): Promise<readonly string[]> {
   const seconds = [timeouts.tcpTimeoutMs, timeouts.tcpFinTimeoutMs, timeouts.udpTimeoutMs].map(
     (ms) => `${Math.floor(ms / 1000)}`,
   );
-  if (seconds.some((value) => value !== '0')) {
-    const set = await host.runTool({ tool: 'ipvsadm', args: ['--set', ...seconds], timeoutMs: TIMEOUT_MS });
-    if (!set.ok) warnings.push(`IPVS timeouts are as before: ${describeToolError(set.error)}`);
-  }
-  warnings.push(...(await conntrackWarnings(host)));
-  return succeed({ written, warnings });
+  if (seconds.every((value) => value === '0')) return [];
+  const set = await host.runTool({ tool: 'ipvsadm', args: ['--set', ...seconds], timeoutMs: TIMEOUT_MS });
+  return set.ok ? [] : [`IPVS timeouts are as before: ${describeToolError(set.error)}`];
 }
 
 const TIMEOUT_MS = 30_000;

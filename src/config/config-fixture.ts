@@ -16,6 +16,8 @@ export const DEFAULTS = {
   schedulerFlags: undefined,
   sloppyTCP: undefined,
   sloppySCTP: undefined,
+  runEstimation: undefined,
+  connReuseMode: undefined,
   otherNodes: 'watched',
   apiServers: [],
   draining: { limitMs: 900_000, ofDeletedServices: false },

@@ -166,6 +166,8 @@ function someFile(): fc.Arbitrary<string> {
     schedulerFlags: fc.subarray(['flag-3']),
     sloppyTCP: fc.boolean(),
     sloppySCTP: fc.boolean(),
+    runEstimation: fc.boolean(),
+    connReuseMode: count(0, 3),
     apiServers: fc.array(
       word().map((host) => `https://${host}:6443`),
       { maxLength: 2 },

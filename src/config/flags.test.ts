@@ -23,7 +23,7 @@ const WITHOUT_FLAG = [
   'winkernel.forwardHealthCheckVip',
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
-  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'otherNodes', 'apiServers'],
+  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'runEstimation', 'connReuseMode', 'otherNodes', 'apiServers'],
   ...['draining.limit', 'draining.deletedServices'],
   ...fieldNames(queueSection, 'queue.'),
 ];

@@ -19,6 +19,10 @@ export interface ProxyConfig {
   /** Whether IPVS takes a TCP connection whose start it has not seen; `undefined` = leave as it is, here and in the next one. */
   readonly sloppyTCP: boolean | undefined;
   readonly sloppySCTP: boolean | undefined;
+  /** Whether the kernel estimates rates in IPVS; `undefined` = leave as it is. */
+  readonly runEstimation: boolean | undefined;
+  /** 0–3; `undefined` = by the release of the kernel. */
+  readonly connReuseMode: number | undefined;
   /** Whether addresses of other Nodes are asked for, so that none of them is bound here; never under behaviour `kube-proxy`. */
   readonly otherNodes: 'watched' | 'ignored';
   /** URLs of the same API server, used in turn when the one of the kubeconfig does not answer. */

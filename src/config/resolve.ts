@@ -30,6 +30,8 @@ export function resolveConfig(
     schedulerFlags: own.schedulerFlags,
     sloppyTCP: own.sloppyTCP,
     sloppySCTP: own.sloppySCTP,
+    runEstimation: own.runEstimation,
+    connReuseMode: own.connReuseMode,
     otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
     apiServers: own.apiServers,
     draining: { limitMs: own.draining.limit, ofDeletedServices: own.draining.deletedServices === 'finish' },

@@ -135,6 +135,8 @@ export const ipvsProxierConfiguration = section({
   schedulerFlags: list(oneOf(SCHEDULER_FLAGS)).optional(),
   sloppyTCP: bool().optional(),
   sloppySCTP: bool().optional(),
+  runEstimation: bool().optional(),
+  connReuseMode: integer(0, 3).optional(),
   otherNodes: oneOf(['watched', 'ignored']).default('watched'),
   apiServers: list(textLike('a URL such as "https://192.0.2.1:6443"', /^https?:\/\/[^\s/]+\/?$/)).default([]),
   draining: section({

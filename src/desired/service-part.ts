@@ -7,6 +7,7 @@ import { cidrContains } from '../net/cidr.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { type ChosenEndpoints, chooseEndpoints } from '../topology/choose-endpoints.ts';
 import { type Frontend, frontends, type PartEntry } from './frontends.ts';
+import { startAnywhere } from './insertion-order.ts';
 import type { NodeInputs } from './node-inputs.ts';
 import { realServersFor } from './real-servers.ts';
 import { schedulerFlags } from './scheduler-flags.ts';
@@ -46,6 +47,7 @@ export function servicePart(
   const chosen = chooseEndpoints(endpoints, port, node.place);
   const isDocumented = settings.behaviour === 'documented';
   const restricted = isRestricted(port, settings);
+  const seed = isDocumented ? `${node.place.name} ${port.key}` : undefined;
   return {
     port,
     endpoints,
@@ -53,7 +55,7 @@ export function servicePart(
       const isGuarded = restricted && front.kind === 'load-balancer';
       return {
         kind: front.kind,
-        server: virtualServer(front, port, { all: endpoints, chosen }, settings),
+        server: virtualServer(front, port, { all: endpoints, chosen, seed }, settings),
         entries: [
           ...front.entries,
           ...(isGuarded ? sourceRangeEntries(front.address, port, node) : []),
@@ -80,10 +82,12 @@ function isRestricted(port: ServicePort, { behaviour }: ProxySettings): boolean 
 function virtualServer(
   front: Frontend,
   port: ServicePort,
-  endpoints: { readonly all: readonly Endpoint[]; readonly chosen: ChosenEndpoints },
+  endpoints: { readonly all: readonly Endpoint[]; readonly chosen: ChosenEndpoints; readonly seed: string | undefined },
   settings: ProxySettings,
 ): VirtualServer {
-  const reals = realServersFor(front, endpoints.chosen, endpoints.all, settings);
+  const { all, chosen, seed } = endpoints;
+  const sorted = realServersFor(front, chosen, all, settings);
+  const reals = seed === undefined ? sorted : startAnywhere(sorted, seed);
   return {
     protocol: port.protocol,
     address: front.address,

@@ -4,6 +4,8 @@ import { decodeService } from './decode-service.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const DUAL_STACK = { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['172.20.1.1', 'fd00:20::1'] };
+
 describe('kube/decode-service', () => {
   it('says which Service a problem is about, where it has a name', () => {
     const faulty = { metadata: { namespace: 'shop', name: 'cart' }, spec: { clusterIP: '172.20.1.1', ports: 'none' } };
@@ -181,8 +183,11 @@ describe('kube/decode-service', () => {
     ],
     [
       'external addresses of both families, blank ones left out',
-      { externalIPs: ['203.0.113.1', '', ' ', '2001:DB8::1'] },
-      { externalIPs: ['203.0.113.1', '2001:db8::1'] },
+      { ...DUAL_STACK, externalIPs: ['203.0.113.1', '', ' ', '2001:DB8::1'] },
+      {
+        clusterIPs: { IPv4: '172.20.1.1', IPv6: 'fd00:20::1' },
+        externalIPs: ['203.0.113.1', '2001:db8::1'],
+      },
     ],
     [
       'source ranges, blanks around them cut off',
@@ -239,6 +244,16 @@ describe('kube/decode-service', () => {
     }
   });
 
+  it('leaves out addresses of a family that the Service does not have, and tells of each once', () => {
+    const ingress = [{ ip: '203.0.113.9' }, { ip: '2001:db8::9' }];
+    const { value, problems } = decoded({ externalIPs: ['2001:db8::1'] }, { loadBalancer: { ingress } });
+    expect([value?.externalIPs, value?.loadBalancerVIPs]).to.deep.equal([[], ['203.0.113.9']]);
+    expect(problems.map(({ field }) => field)).to.deep.equal([
+      'spec.externalIPs[0]',
+      'status.loadBalancer.ingress[1].ip',
+    ]);
+  });
+
   it('shortens what it shows of a value', () => {
     const { problems } = decoded({ externalIPs: ['x'.repeat(500)] });
     expect(problems[0]?.message)
@@ -256,10 +271,8 @@ describe('kube/decode-service', () => {
       { ip: '', hostname: 'lb.example.org' },
       { ip: null, hostname: 'lb.example.org' },
     ];
-    expect(flawless({ type: 'LoadBalancer' }, { loadBalancer: { ingress } }).loadBalancerVIPs).to.deep.equal([
-      '203.0.113.9',
-      '2001:db8::9',
-    ]);
+    const { loadBalancerVIPs } = flawless({ type: 'LoadBalancer', ...DUAL_STACK }, { loadBalancer: { ingress } });
+    expect(loadBalancerVIPs).to.deep.equal(['203.0.113.9', '2001:db8::9']);
   });
 
   const http = { name: 'http', port: 80 };

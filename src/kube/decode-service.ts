@@ -23,18 +23,19 @@ export function decodeService(json: unknown): Decoded<Service> {
   const type = readType(reader, spec);
   const clusterIP = readClusterIP(reader, type, spec.clusterIP);
   const served = clusterIP !== undefined && clusterIP !== 'None' && type !== 'ExternalName';
+  const clusterIPs = Object.freeze(served ? readClusterIPs(reader, spec, clusterIP) : {});
   const value: Service = {
     name: serviceName(namespace, name),
     createdAt: text(metadata.creationTimestamp) ?? '',
     type,
     clusterIP,
-    clusterIPs: Object.freeze(served ? readClusterIPs(reader, spec, clusterIP) : {}),
+    clusterIPs,
     ports: frozen(served ? readPorts(reader, spec) : []),
     affinitySeconds: readAffinity(reader, spec),
     internalTrafficPolicy: readPolicy(reader, spec, 'internalTrafficPolicy'),
     externalTrafficPolicy: readPolicy(reader, spec, 'externalTrafficPolicy'),
-    externalIPs: frozen(readAddresses(reader, 'spec.externalIPs', spec.externalIPs)),
-    loadBalancerVIPs: frozen(readVIPs(reader, status)),
+    externalIPs: frozen(readExternalIPs(reader, spec, clusterIPs)),
+    loadBalancerVIPs: frozen(readVIPs(reader, status, clusterIPs)),
     ...readRanges(reader, spec),
     healthCheckNodePort: readNodePort(reader, 'spec.healthCheckNodePort', spec.healthCheckNodePort),
   };
@@ -123,23 +124,32 @@ function readPolicy(reader: Reader, spec: Json, name: 'internalTrafficPolicy' | 
   return oneOf(reader, `spec.${name}`, spec[name], ['Cluster', 'Local'], 'Cluster is used') ?? 'Cluster';
 }
 
-function readVIPs(reader: Reader, status: Json): readonly IpAddress[] {
+function readVIPs(reader: Reader, status: Json, clusterIPs: Service['clusterIPs']): readonly IpAddress[] {
   const ingress = list(reader, 'status.loadBalancer.ingress', record(status.loadBalancer).ingress);
   return ingress.flatMap((entry, index) => {
     const { ip, ipMode } = record(entry);
     if ((ip ?? '') === '' || (ipMode ?? 'VIP') !== 'VIP') return [];
-    return readAddress(reader, `status.loadBalancer.ingress[${index}].ip`, ip) ?? [];
+    return readAddress(reader, `status.loadBalancer.ingress[${index}].ip`, ip, clusterIPs) ?? [];
   });
 }
 
-function readAddresses(reader: Reader, field: string, value: unknown): readonly IpAddress[] {
-  return list(reader, field, value).flatMap((entry, index) =>
-    String(entry).trim() === '' ? [] : (readAddress(reader, `${field}[${index}]`, entry) ?? []),
+function readExternalIPs(reader: Reader, spec: Json, clusterIPs: Service['clusterIPs']): readonly IpAddress[] {
+  return list(reader, 'spec.externalIPs', spec.externalIPs).flatMap((entry, index) =>
+    String(entry).trim() === '' ? [] : (readAddress(reader, `spec.externalIPs[${index}]`, entry, clusterIPs) ?? []),
   );
 }
 
-function readAddress(reader: Reader, field: string, value: unknown): IpAddress | undefined {
-  return parseFrontend(value) ?? complain(reader, field, `${show(value)} ${NO_FRONTEND}; it is not served`);
+/** A Service has what its cluster addresses have; one without any is not served, and nothing is said of it here. */
+function readAddress(
+  reader: Reader,
+  field: string,
+  value: unknown,
+  clusterIPs: Service['clusterIPs'],
+): IpAddress | undefined {
+  const address = parseFrontend(value);
+  if (!address) return complain(reader, field, `${show(value)} ${NO_FRONTEND}; it is not served`);
+  if (Object.keys(clusterIPs).length === 0 || clusterIPs[familyOf(address)]) return address;
+  return complain(reader, field, `${show(value)} is of a family that the Service does not have; it is not served`);
 }
 
 /** An address that a Service can be dialled at; the kernel refuses others, or nobody could reach them. */

@@ -59,6 +59,7 @@ function kubeProxyPart(config: ProxyConfig) {
 
 /** The queue's times are in milliseconds. */
 function ownPart({ behaviour, weightPolicy, weights, schedulerFlags, otherNodes, queue, ...config }: ProxyConfig) {
-  const { sloppyTCP, sloppySCTP } = config;
-  return { behaviour, weightPolicy, weights, schedulerFlags, sloppyTCP, sloppySCTP, otherNodes, queue };
+  const { sloppyTCP, sloppySCTP, runEstimation, connReuseMode } = config;
+  const switches = { sloppyTCP, sloppySCTP, runEstimation, connReuseMode };
+  return { behaviour, weightPolicy, weights, schedulerFlags, ...switches, otherNodes, queue };
 }

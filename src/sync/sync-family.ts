@@ -5,6 +5,7 @@ import { type Touched, union } from '../desired/touched.ts';
 import type { RealServerKey, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
+import { succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import { touchedBy } from '../plan/lingering.ts';
 import type { Plan } from '../plan/plan-sync.ts';
@@ -107,7 +108,10 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
   };
 }
 
-/** Counts connections where it is time to, and programs what is touched by that or by changes. */
+/**
+ * Counts connections where it is time to, and programs what is touched by that or by changes. Where somebody else has taken away what drains,
+ * the family is read anew in the same pass, so that no change has to wait for another one.
+ */
 async function program(
   { family, wanted, drains }: FamilyParts,
   desired: Desired,
@@ -117,13 +121,11 @@ async function program(
   const startedMs = nowMs();
   const due = drains.due(startedMs);
   const looked = union([wanted.touched, touchedBy(due.lingering), { ...NOTHING, servers: new Set(due.servers) }]);
-  const scope = everything || refusedBefore.things.length > 0 ? 'everything' : looked;
-  if (!everything) {
-    const counted = await kernel.countConnections(family, due.servers);
-    if (!counted.ok) {
-      return { applied: false, error: counted.error, runs: [], plan: undefined, scope, refused: [] };
-    }
-  }
+  const counted = everything ? succeed(undefined) : await kernel.countConnections(family, due.servers);
+  const read = counted.ok ? counted : await kernel.refresh([family]);
+  const isFresh = everything || !counted.ok;
+  const scope = isFresh || refusedBefore.things.length > 0 ? 'everything' : looked;
+  if (!read.ok) return { applied: false, error: read.error, runs: [], plan: undefined, scope, refused: [] };
   const draining = {
     isOver: (server: VirtualServerKey, real: RealServerKey) => drains.isOver(server, real, startedMs),
     ofDeletedServers: drainsDeleted,
@@ -134,7 +136,7 @@ async function program(
     settings,
     heldBack,
     scope,
-    isFresh: everything,
+    isFresh,
     draining,
     kernel,
   });

@@ -97,6 +97,8 @@ export const OWN_ROWS: readonly FieldRow[] = [
   row('schedulerFlags', undefined, [['flag-1']], ['sh-port']),
   row('sloppyTCP', undefined, [false], 'x'),
   row('sloppySCTP', undefined, [true], 'x'),
+  row('runEstimation', undefined, [false], 'x'),
+  row('connReuseMode', undefined, [1], 4),
   row('apiServers', [], [['https://192.0.2.1:6443']], ['192.0.2.1']),
   row('otherNodes', 'watched', ['ignored'], 'other'),
   row('draining.limit', '15m0s', ['0', '0s'], '-1s'),

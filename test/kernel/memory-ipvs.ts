@@ -25,6 +25,8 @@ export class MemoryIpvs {
   /** What the kernel has; others are refused. */
   readonly schedulers = new Set('rr wrr lc wlc lblc lblcr sh dh sed nq fo ovf mh'.split(' '));
   readonly #servers = new Map<string, MemoryServer>();
+  /** Seconds after which an idle connection is forgotten: TCP, after a FIN, UDP. */
+  timeouts: readonly number[] = [900, 120, 300];
   #refused: readonly string[] = [];
 
   /** From now on the kernel refuses to add these, virtual or real servers such as `10.0.0.255:80`, and nothing else. */
@@ -44,6 +46,11 @@ export class MemoryIpvs {
       exitCode = refusal === undefined ? 0 : 255;
     }
     return { stderr: refusals.map((text) => `${text}\n`).join(''), exitCode };
+  }
+
+  /** As `ipvsadm --set`: 0 leaves one as it is. */
+  setTimeouts(seconds: readonly number[]): void {
+    this.timeouts = this.timeouts.map((present, index) => seconds[index] || present);
   }
 
   /** As `ipvsadm -Sn` prints it. */

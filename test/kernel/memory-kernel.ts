@@ -82,9 +82,15 @@ function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer
     return listed === undefined ? { stdout: '', stderr: 'No such service\n', exitCode: 255 } : printed(listed);
   }
   if (tool === 'conntrack' && args[0] === '-D') return conntrack.delete(args.slice(1));
+  if (tool === 'ipvsadm' && args[0] === '--set') {
+    ipvs.setTimeouts(args.slice(1).map(Number));
+    return printed('');
+  }
   switch ([tool, ...args].join(' ')) {
     case 'ipvsadm -R':
       return ran(ipvs.restore(input));
+    case 'ipvsadm -L --timeout':
+      return printed(`Timeout (tcp tcpfin udp): ${ipvs.timeouts.join(' ')}\n`);
     case 'ipvsadm -Sn':
       return printed(ipvs.save());
     case 'ipset -exist restore':

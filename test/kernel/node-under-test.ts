@@ -4,7 +4,7 @@ import { Kernel } from '../../src/apply/kernel.ts';
 import type { ProxySettings } from '../../src/desired/settings.ts';
 import { type ClusterObjects, decodeObjects } from '../../src/kube/cluster-objects.ts';
 import type { ServiceName } from '../../src/model/names.ts';
-import { FAMILIES } from '../../src/net/family.ts';
+import { FAMILIES, type Family } from '../../src/net/family.ts';
 import { type DrainingSettings, type PassKind, type PassReport, Proxier } from '../../src/sync/proxier.ts';
 import { settings as defaultSettings } from '../builders/objects.ts';
 import { parseSets } from '../lab/kernel-state.ts';
@@ -18,29 +18,31 @@ export const LINKS: Links = {
   eth0: ['192.168.0.10/24', 'fd00:168::10/64', 'fe80::10/64'],
 };
 
-export interface NodeOptions {
+export interface NodeSketch {
   readonly links?: Links;
   readonly settings?: Partial<ProxySettings>;
   readonly draining?: DrainingSettings;
+  readonly families?: readonly Family[];
+  readonly name?: string;
   /** What stands between the program and the kernel. */
   readonly host?: (kernel: MemoryKernel) => Host;
 }
 
-/** `node-a` on a kernel in memory. It learns of a cluster as the daemon does: objects are decoded, changes recorded, passes made. */
+/** `node-a`, unless it has another name, on a kernel in memory. It learns of a cluster as the daemon does: objects are decoded, changes recorded, passes made. */
 export class NodeUnderTest {
   readonly kernel: MemoryKernel;
   readonly #clock = { ms: 0 };
+  readonly #given: NodeSketch;
   readonly #host: Host;
-  readonly #draining: DrainingSettings | undefined;
   #settings: ProxySettings;
   #held: Kernel;
   #proxier: Proxier;
   #known: ClusterObjects = decodeObjects([]);
 
-  constructor(given: NodeOptions = {}) {
+  constructor(given: NodeSketch = {}) {
+    this.#given = given;
     this.kernel = memoryKernel(given.links ?? LINKS);
     this.#host = given.host?.(this.kernel) ?? this.kernel;
-    this.#draining = given.draining;
     this.#settings = defaultSettings(given.settings);
     this.#held = this.#newKernel();
     this.#proxier = this.#start();
@@ -66,10 +68,24 @@ export class NodeUnderTest {
     recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.record.service(old, now));
     recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.record.slice(old, now));
     recordChanges(this.#known.nodes, after.nodes, (old, now) => {
-      if ((now ?? old)?.name !== 'node-a') this.#proxier.record.otherNode(old?.addresses, now?.addresses);
+      if ((now ?? old)?.name !== this.#name) this.#proxier.record.otherNode(old?.addresses, now?.addresses);
       else if (now) this.#proxier.record.node(now);
     });
     this.#known = after;
+  }
+
+  get nowMs(): number {
+    return this.#clock.ms;
+  }
+
+  /** Moves its clock on. */
+  wait(ms: number): void {
+    this.#clock.ms += ms;
+  }
+
+  /** One pass and nothing else, whatever comes of it. */
+  passOnce(kind: PassKind = 'normal'): Promise<PassReport> {
+    return this.#proxier.pass(kind, ['test']);
   }
 
   /** Also ends what drains without connections, as the daemon does a second later. */
@@ -123,16 +139,22 @@ export class NodeUnderTest {
     return calls.flatMap(({ tool, input }) => (input === undefined ? [] : [`${tool}: ${input}`]));
   }
 
+  get #name(): string {
+    return this.#given.name ?? 'node-a';
+  }
+
   #newKernel(): Kernel {
-    return new Kernel(this.#host, FAMILIES, () => this.#clock.ms);
+    const { families = FAMILIES } = this.#given;
+    return new Kernel(this.#host, families, () => this.#clock.ms);
   }
 
   #start(): Proxier {
+    const { families = FAMILIES, draining } = this.#given;
     return new Proxier({
-      families: FAMILIES,
-      nodeName: 'node-a',
+      families,
+      nodeName: this.#name,
       settings: this.#settings,
-      ...(this.#draining ? { draining: this.#draining } : {}),
+      ...(draining ? { draining } : {}),
       kernel: this.#held,
       nowMs: () => this.#clock.ms,
     });

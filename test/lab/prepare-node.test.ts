@@ -34,9 +34,9 @@ describe('test/lab/prepare-node', () => {
 
   async function prepare(sloppyTCP: boolean | undefined, sloppySCTP: boolean | undefined) {
     const timeouts = { tcpTimeoutMs: 0, tcpFinTimeoutMs: 0, udpTimeoutMs: 0 };
-    const sloppy = { sloppyTCP, sloppySCTP };
+    const choices = { sloppyTCP, sloppySCTP };
     const conntrack = { ...DEFAULTS.conntrack, maxPerCore: 0, tcpEstablishedTimeoutMs: 0, tcpCloseWaitTimeoutMs: 0 };
-    const prepared = await prepareNode(host, '6.1.0', { strictArp: false, timeouts, sloppy, conntrack });
+    const prepared = await prepareNode(host, '6.1.0', { strictArp: false, timeouts, choices, conntrack });
     if (!prepared.ok) throw new Error(prepared.error.join('\n'));
     expect(prepared.value.warnings).to.deep.equal([]);
     return prepared.value.written.map(({ path, value }) => `${path} = ${value}`);

@@ -14,7 +14,7 @@ export async function sysctlsAfterStart(
   const done = await prepareNode(host, '6.1.0', {
     strictArp: ipvs.strictARP,
     timeouts: ipvs,
-    sloppy: config,
+    choices: config,
     conntrack,
   });
   if (!done.ok) throw new Error(done.error.join('\n'));

@@ -1,28 +1,33 @@
 import type { SysctlSetting } from './state.ts';
 
-/** Whether IPVS takes connections of which it has not seen the first packet; `undefined` leaves it as it is. */
-export interface SloppyConnections {
-  readonly sloppyTCP: boolean | undefined;
-  readonly sloppySCTP: boolean | undefined;
+/** Switches of IPVS that an operator may set; `undefined` leaves one as it is. */
+export interface IpvsChoices {
+  /** Whether connections are taken of which the first packet was not seen. */
+  readonly sloppyTCP?: boolean | undefined;
+  readonly sloppySCTP?: boolean | undefined;
+  /** Whether the kernel estimates rates of every virtual and real server. */
+  readonly runEstimation?: boolean | undefined;
+  /** What becomes of a new connection from a port in use, 0–3; `undefined` lets the kernel's release decide. */
+  readonly connReuseMode?: number | undefined;
 }
 
 /**
  * What a node needs for IPVS to work with masquerading and changing endpoints. `conn_reuse_mode` is 0 only on kernels from 4.1 up
- * to 5.8, where 1 drops the first SYN of a reused port; from 5.9 the kernel's own default is right and stays.
+ * to 5.8, where 1 drops the first SYN of a reused port; from 5.9 the kernel's own default is right and stays. Distributions bring the
+ * mending change to older releases, which no release tells, so an operator has the last word.
  *
  * Source: kubernetes/kubernetes pkg/proxy/ipvs/proxier.go; issues 81775, 93297; Linux Documentation/networking/ipvs-sysctl.rst
  */
 export function wantedSysctls(
   kernelRelease: string,
   strictArp: boolean,
-  sloppy: SloppyConnections = AS_IT_IS,
+  choices: IpvsChoices = {},
 ): readonly SysctlSetting[] {
+  const reuseMode = chooseReuseMode(kernelRelease, choices);
   const vs = (name: string): SysctlSetting => ({ path: `net/ipv4/vs/${name}`, value: '1', need: 'required' });
   return [
     vs('conntrack'),
-    ...(needsReuseModeOff(kernelRelease)
-      ? [{ path: 'net/ipv4/vs/conn_reuse_mode', value: '0', need: 'optional' } as const]
-      : []),
+    ...(reuseMode === undefined ? [] : [optional('conn_reuse_mode', `${reuseMode}`)]),
     vs('expire_nodest_conn'),
     vs('expire_quiescent_template'),
     { path: 'net/ipv4/ip_forward', value: '1', need: 'required' },
@@ -32,16 +37,26 @@ export function wantedSysctls(
           { path: 'net/ipv4/conf/all/arp_announce', value: '2', need: 'required' },
         ] as const)
       : []),
-    ...switchOf('sloppy_tcp', sloppy.sloppyTCP),
-    ...switchOf('sloppy_sctp', sloppy.sloppySCTP),
+    ...switchOf('sloppy_tcp', choices.sloppyTCP),
+    ...switchOf('sloppy_sctp', choices.sloppySCTP),
+    ...switchOf('run_estimation', choices.runEstimation),
   ];
 }
 
-const AS_IT_IS: SloppyConnections = { sloppyTCP: undefined, sloppySCTP: undefined };
+/** The mode to write; `undefined` to leave what the kernel has. */
+export function chooseReuseMode(
+  kernelRelease: string,
+  { connReuseMode }: Pick<IpvsChoices, 'connReuseMode'>,
+): number | undefined {
+  return connReuseMode ?? (needsReuseModeOff(kernelRelease) ? 0 : undefined);
+}
 
 function switchOf(name: string, state: boolean | undefined): readonly SysctlSetting[] {
-  if (state === undefined) return [];
-  return [{ path: `net/ipv4/vs/${name}`, value: state ? '1' : '0', need: 'optional' }];
+  return state === undefined ? [] : [optional(name, state ? '1' : '0')];
+}
+
+function optional(name: string, value: string): SysctlSetting {
+  return { path: `net/ipv4/vs/${name}`, value, need: 'optional' };
 }
 
 function needsReuseModeOff(kernelRelease: string): boolean {
