@@ -1,6 +1,7 @@
-import { setName } from '../kernel/ipset/definitions.ts';
-import type { IpSet, SetEntry } from '../kernel/ipset/state.ts';
+import { ownSets, setName } from '../kernel/ipset/definitions.ts';
+import { addressPortEntry, type IpSet, type SetEntry } from '../kernel/ipset/state.ts';
 import {
+  type IpvsState,
   type RealServerKey,
   realServerKey,
   type VirtualServer,
@@ -74,9 +75,10 @@ function refusedEntry(plan: Plan, { part: index = 0, line = 0 }: Refusal): reado
 
 /**
  * Wants all but what is refused: one thing that the kernel does not take must not keep it from the rest. A virtual server takes along
- * its address, unless another one needs it; an address is not bound without the entry that guards it.
+ * its address, unless another one needs it; an address is not bound without the entry that guards it; and a virtual server that does not
+ * stand yet does not come without the entry that keeps clients out.
  */
-export function withoutRefused(desired: KernelState, refused: readonly Refused[]): KernelState {
+export function withoutRefused(desired: KernelState, refused: readonly Refused[], standing: IpvsState): KernelState {
   if (refused.length === 0) return desired;
   const servers = new Set<VirtualServerKey>();
   const addresses = new Set<IpAddress>();
@@ -91,12 +93,19 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
       if (each.set === guard) addresses.add(each.entry as string as IpAddress);
     } else reals.set(each.server, (reals.get(each.server) ?? new Set()).add(each.real));
   }
-  const kept = [...desired.ipvs].filter(([key]) => !servers.has(key));
+  const open = [...ownSets(desired.family).closing].flatMap((name) => [...(entries.get(name) ?? [])]);
+  const kept = [...desired.ipvs].filter(
+    ([key, server]) => !servers.has(key) && (standing.has(key) || !open.includes(portalEntry(server))),
+  );
   const ipvs = new Map(kept.map(([key, server]) => [key, withoutReals(server, reals.get(key))]));
   const served = new Set([...ipvs.values()].map(({ address }) => address));
   const bound = [...desired.dummy.addresses].filter((address) => served.has(address) && !addresses.has(address));
   const sets = new Map([...desired.sets].map(([name, set]) => [name, withoutEntries(set, entries.get(name))]));
   return { ...desired, ipvs, sets, dummy: { ...desired.dummy, addresses: new Set(bound) } };
+}
+
+function portalEntry({ address, protocol, port }: VirtualServer): SetEntry {
+  return addressPortEntry(address, protocol, port);
 }
 
 function withoutEntries(set: IpSet, refused: ReadonlySet<SetEntry> | undefined): IpSet {

@@ -145,7 +145,7 @@ function planFamily(
     return planSync(part.desired, part.observed, ownership, options);
   }
   const without = [...heldBack, ...leftOut.map(({ refused }) => refused)];
-  return planSync(withoutRefused(desired.kernel, without), observed, ownership, options);
+  return planSync(withoutRefused(desired.kernel, without, observed.ipvs), observed, ownership, options);
 }
 
 function describeBlocked({ name, table, chain }: BlockedSet): SyncError {

@@ -64,9 +64,18 @@ function explains(thing: Refused, line: string): boolean {
       return line.startsWith(`-a ${inTool(thing.server)} -r ${thing.real} `);
     case 'address':
       return line === `bound ${thing.address}`;
-    default:
-      return line === `add ${thing.set} ${thing.entry}` || line === `bound ${thing.entry}`;
+    default: {
+      const isItself = line === `add ${thing.set} ${thing.entry}` || line === `bound ${thing.entry}`;
+      return isItself || (thing.set.endsWith('LOAD-BALANCER-FW') && isOfFrontend(thing.entry, line));
+    }
   }
+}
+
+/** A virtual server of `172.20.1.1,tcp:80`, one of its real servers, or its address. */
+function isOfFrontend(entry: string, line: string): boolean {
+  const [address = '', protocol = '', port = ''] = entry.split(/,|:(?=\d+$)/);
+  const server = inTool(`${protocol.toUpperCase()} ${address.includes(':') ? `[${address}]` : address}:${port}`);
+  return new RegExp(`^-[Aa] ${server.replace(/[.[\]]/g, '\\$&')} `).test(line) || line === `bound ${address}`;
 }
 
 /** `TCP 172.20.1.1:80` → `-t 172.20.1.1:80` */

@@ -64,6 +64,7 @@ export class FaultyHost implements Host {
   async readText(path: string): Promise<Result<string, FileError>> {
     const fault = path === PROC_IPVS ? this.#strike(PROC_IPVS) : undefined;
     if (!fault) return this.#kernel.readText(path);
+    this.struck.add(fault);
     return fault.how.kind === 'garbled' ? succeed('???\n') : fail({ kind: 'file-failed', path, code: 'EIO' });
   }
 

@@ -8,7 +8,8 @@ import { numbered } from './others.ts';
  * Looks at a kernel after every call of a tool during a pass, and throws at the first thing that must not be:
  *
  * - What stood when the pass began and is wanted is gone, has another weight or other properties. So a Service that neither a change nor a
- *   fault has touched is right all along, and nothing of others is touched, which counts as wanted.
+ *   fault has touched is right all along, and nothing of others is touched, which counts as wanted. An address stands with one of its
+ *   virtual servers at least.
  * - A wanted real server of a virtual server that stands is gone or has weight 0, or one of TCP with connections is gone.
  * - A virtual server has come before its rules and set entries, or an address before its virtual servers.
  * - An address is bound that has no virtual server, nor is to have one.
@@ -34,10 +35,9 @@ export class Watch {
   /** A pass begins that leads to what is wanted. `busy`: real servers with connections, as `-t 172.20.1.1:80 -r 10.180.0.1:8080`. */
   begin(wanted: KernelLines, busy: readonly string[]): void {
     const present = kernelLines(this.#kernel);
-    const common = SECTIONS.map((section) => [section, present[section].intersection(wanted[section])]);
     this.#wanted = wanted;
     this.#present = present;
-    this.#standing = Object.fromEntries(common) as KernelLines;
+    this.#standing = standingOf(present, wanted);
     this.#working = workingReals(present).intersection(workingReals(wanted));
     this.#busy = busy.filter((real) => {
       const [server = ''] = real.split(' -r ');
@@ -79,9 +79,8 @@ export class Watch {
 
   /** The one exception are entries that the kernel refuses, but for those that keep clients out. */
   #serverCame(server: string): void {
-    const [flag = '', addressPort = ''] = server.split(' ');
-    const address = addressOf(`-A ${server} `);
-    const key = ` ${address},${PROTOCOLS[flag]}:${addressPort.slice(addressPort.lastIndexOf(':') + 1)}`;
+    const address = addressOf(`-A ${server}`);
+    const key = ` ${entryOf(server)}`;
     for (const line of this.#wanted.ipset.difference(this.#present.ipset)) {
       const isOfIt = line.endsWith(key) || line.includes(`${key},`);
       if (!isOfIt || EXEMPTION.test(line) || (this.#isRefused(line) && !FIREWALL.test(line))) continue;
@@ -92,12 +91,9 @@ export class Watch {
 
   #addressCame(line: string): void {
     const address = line.replace('bound ', '');
-    const present = serversOf(this.#present.ipvs);
-    for (const wanted of this.#wanted.ipvs) {
-      const [server] = serversOf(new Set([wanted]));
-      if (server === undefined || addressOf(wanted) !== address || present.has(server) || this.#isRefused(wanted))
-        continue;
-      throw new Error(`address ${address} came before: ${wanted}`);
+    for (const server of serversOf(this.#wanted.ipvs).difference(serversOf(this.#present.ipvs))) {
+      if (addressOf(`-A ${server}`) !== address || this.#isLeftOut(server)) continue;
+      throw new Error(`address ${address} came before virtual server ${server}`);
     }
     const guard = `add KUBE-${address.includes(':') ? '6-' : ''}IPVS-IPS ${address}`;
     if (!this.#present.ipset.has(guard)) throw new Error(`address ${address} came before: ${guard}`);
@@ -109,6 +105,14 @@ export class Watch {
     for (const line of this.#wanted[family].difference(this.#present[family])) {
       throw new Error(`${what} came before: ${line}`);
     }
+  }
+
+  /** It was refused, or what keeps clients out of it was. */
+  #isLeftOut(server: string): boolean {
+    const entry = numbered(` ${entryOf(server)}`);
+    return [...this.#refusedLines].some(
+      (line) => line.startsWith(`-A ${server} `) || (FIREWALL.test(line) && line.endsWith(entry)),
+    );
   }
 
   #isRefused(line: string): boolean {
@@ -129,6 +133,15 @@ const EXEMPTION = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
 const FIREWALL = /LOAD-BALANCER-FW /;
 const PROTOCOLS: Readonly<Record<string, string>> = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' };
 
+/** What is wanted and there already. */
+function standingOf(present: KernelLines, wanted: KernelLines): KernelLines {
+  const common = SECTIONS.map((section) => [section, present[section].intersection(wanted[section])]);
+  const lines = Object.fromEntries(common) as KernelLines;
+  const servers = serversOf(present.ipvs).intersection(serversOf(wanted.ipvs));
+  const served = [...servers].map((server) => `bound ${addressOf(`-A ${server}`)}`);
+  return { ...lines, addresses: lines.addresses.intersection(new Set([...served, `bound ${FOREIGN_ADDRESS}`])) };
+}
+
 /** `-t 172.20.1.1:80` for each. */
 function serversOf(lines: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...lines].flatMap((line) => (line.startsWith('-A ') ? line.split(' ', 3).slice(1).join(' ') : [])));
@@ -137,6 +150,12 @@ function serversOf(lines: ReadonlySet<string>): ReadonlySet<string> {
 /** `-t 172.20.1.1:80 -r 10.180.0.1:8080` for each with a weight that is not 0. */
 function workingReals({ ipvs }: KernelLines): ReadonlySet<string> {
   return new Set([...ipvs].flatMap((line) => /^-a (.*) -m -w [1-9]/.exec(line)?.[1] ?? []));
+}
+
+/** `-t 172.20.1.1:80` → `172.20.1.1,tcp:80` */
+function entryOf(server: string): string {
+  const [flag = ''] = server.split(' ');
+  return `${addressOf(`-A ${server}`)},${PROTOCOLS[flag]}:${server.slice(server.lastIndexOf(':') + 1)}`;
 }
 
 function hasLine(lines: ReadonlySet<string>, start: string): boolean {
