@@ -42,7 +42,7 @@ describe('apply/read-leftovers', () => {
     const kernel = node();
     kernel.missing.add('ip6tables-save');
     const { leftovers, troubles } = await readLeftovers(kernel);
-    expect(troubles.join()).to.match(/^IPv6 rules stay: ip6tables-save is not installed/);
+    expect(troubles.join()).to.match(/^IPv6 rules stay, with their sets: ip6tables-save is not installed/);
     expect(Object.keys(leftovers.tables)).to.deep.equal(['IPv4']);
     kernel.ipsets.restore('destroy KUBE-6-IPVS-IPS\n');
     expect((await readLeftovers(kernel)).troubles).to.deep.equal([]);
@@ -62,6 +62,6 @@ describe('apply/read-leftovers', () => {
     const tables = await readEveryTable(kernel);
     expect(await unreadableRules(kernel, tables)).to.deep.equal([]);
     kernel.files.set('/proc/net/if_inet6', '');
-    expect((await unreadableRules(kernel, tables)).join()).to.match(/^IPv6 rules stay: /);
+    expect((await unreadableRules(kernel, tables)).join()).to.match(/^IPv6 rules stay, with their sets: /);
   });
 });

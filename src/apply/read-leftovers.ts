@@ -69,7 +69,7 @@ export async function unreadableRules(host: Host, tables: ReadFamilies): Promise
 function describeUnreadable(tables: ReadFamilies, families: readonly Family[]): readonly string[] {
   return families.flatMap((family) => {
     const read = tables[family];
-    return read.ok ? [] : [`${family} rules stay: ${describeReadError(read.error)}`];
+    return read.ok ? [] : [`${family} rules stay, with their sets: ${describeReadError(read.error)}`];
   });
 }
 

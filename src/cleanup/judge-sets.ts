@@ -10,10 +10,14 @@ export interface JudgedSets {
   readonly kept: readonly Kept[];
 }
 
-/** What becomes of our sets once these removals are done: the kernel destroys no set that a rule, or another set, names. */
+/**
+ * What becomes of our sets once these removals are done: the kernel destroys no set that a rule, or another set, names. A family whose
+ * rules are not known keeps its sets, as it keeps its rules.
+ */
 export function judgeSets(leftovers: Leftovers, removals: ReadonlyMap<Family, readonly TableRemoval[]>): JudgedSets {
   const users = new Map([...namingRules(leftovers, removals), ...namingSets(leftovers)]);
-  const ours = FAMILIES.flatMap(ipvsModeSets).filter((name) => leftovers.sets.has(name));
+  const families = FAMILIES.filter((family) => leftovers.tables[family] !== undefined);
+  const ours = families.flatMap(ipvsModeSets).filter((name) => leftovers.sets.has(name));
   const used = ours.filter((name) => users.has(name));
   return {
     destroyed: ours.filter((name) => !users.has(name)),

@@ -120,7 +120,7 @@ describe('test/lab/cleanup', () => {
     };
     const { messages, exitCode } = await cleanQuickly(NODE, {}, host);
     expect(exitCode).to.equal(1);
-    expect(messages[0]).to.match(/^error: IPv6 rules stay: ip6tables-save is not installed /);
+    expect(messages[0]).to.match(/^error: IPv6 rules stay, with their sets: ip6tables-save is not installed /);
     const between = await state();
     expect([between.ipvs, between.boundAddresses]).to.deep.equal([[], undefined]);
     expect(between.iptables).to.not.match(/KUBE-/);

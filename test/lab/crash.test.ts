@@ -26,6 +26,11 @@ describe('test/lab/crash', () => {
     return linesOfState(await readNodeState(lone().lab, NODE));
   }
 
+  /** Without TCP servers that have to stop taking connections before a later pass removes them. */
+  async function served(): Promise<readonly string[]> {
+    return (await state()).filter((line) => !line.endsWith(' -w 0'));
+  }
+
   /** A connection of a pod to the endpoint that stays. */
   async function openToSurvivor() {
     const target = { from: 'a2', protocol: 'tcp', address: clusterAddress(WEB, 'IPv4'), port: SERVICE_PORT } as const;
@@ -51,22 +56,24 @@ describe('test/lab/crash', () => {
 
   it('ends in the same state after a death between any two scripts of a later pass, and no connection breaks', async () => {
     const { lab } = lone();
+    const families = ['IPv4'] as const;
+    const start = (host = netnsHost(NODE)) => new QuickNode(lab, NODE, { host, families });
     await resetReady(lab, NODE);
-    await new QuickNode(lab, NODE).settle(...AFTER);
-    const undisturbed = await state();
+    await start().program(...AFTER);
+    const undisturbed = await served();
     for (let cut = 0; ; cut++) {
       const { host, dieAfter } = dyingHost(netnsHost(NODE));
-      const dying = new QuickNode(lab, NODE, { host });
-      await dying.settle(...BEFORE);
+      const dying = start(host);
+      await dying.program(...BEFORE);
       const held = await openToSurvivor();
       const death = dieAfter(cut);
       const end = await Promise.race([dying.program(...AFTER), death]);
       expect(await held.again(), `after ${cut} scripts`).to.equal(held.first);
-      await (end === 'dead' ? new QuickNode(lab, NODE) : dying).settle(...AFTER);
-      expect(differences(await state(), undisturbed), `after ${cut} scripts`).to.deep.equal([]);
+      if (end === 'dead') await start().program(...AFTER);
+      expect(differences(await served(), undisturbed), `after ${cut} scripts`).to.deep.equal([]);
       expect(await held.again(), `after ${cut} scripts and a new start`).to.equal(held.first);
       await held.close();
-      if (end !== 'dead') return expect(cut).to.be.at.least(8);
+      if (end !== 'dead') return expect(cut).to.be.at.least(4);
     }
   }).timeout(600_000);
 
@@ -98,8 +105,8 @@ exec ${real} "$@"
       await resetReady(lab, NODE);
       await new QuickNode(lab, NODE).program(...BEFORE);
       const before = await state();
-      await new QuickNode(lab, NODE).settle(...AFTER);
-      const after = await state();
+      await new QuickNode(lab, NODE).program(...AFTER);
+      const after = await served();
       await resetReady(lab, NODE);
       // The scheduler is tried by two of them.
       const first = start([], await arm(3));
@@ -117,7 +124,7 @@ exec ${real} "$@"
       const third = start();
       await said(third, 'node programmed');
       expect(await held.again()).to.equal(held.first);
-      const left = async () => differences(await state(), after);
+      const left = async () => differences(await served(), after);
       await waitFor('the state of an undisturbed daemon', left, (lines) => lines.length === 0, { timeoutMs: 60_000 });
       await held.close();
       await third.stop();

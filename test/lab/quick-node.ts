@@ -7,7 +7,7 @@ import type { CleanupArguments } from '../../src/cli/command-line.ts';
 import type { ProxySettings } from '../../src/desired/settings.ts';
 import { decodeObjects } from '../../src/kube/cluster-objects.ts';
 import { succeed } from '../../src/model/result.ts';
-import { FAMILIES } from '../../src/net/family.ts';
+import { FAMILIES, type Family } from '../../src/net/family.ts';
 import { systemClock } from '../../src/queue/clock.ts';
 import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
 import { cidr } from '../builders/net.ts';
@@ -20,6 +20,14 @@ import { type Offer, sketchOf } from './offers.ts';
 import { POD_PORT } from './standard-plan.ts';
 import { podRanges } from './topology.ts';
 
+export interface QuickNodeOptions {
+  /** Takes the place of the node's own. */
+  readonly host?: Host;
+  readonly settings?: Partial<ProxySettings>;
+  /** Both unless given. */
+  readonly families?: readonly Family[];
+}
+
 /** The passes of a daemon on a node of the lab, made by this process: nothing has to start. */
 export class QuickNode {
   readonly #lab: Lab;
@@ -27,27 +35,16 @@ export class QuickNode {
   readonly #proxier: Proxier;
   #known = decodeObjects([]);
 
-  /** `host` takes the place of the node's own. */
-  constructor(
-    lab: Lab,
-    name: string,
-    given: { readonly host?: Host; readonly settings?: Partial<ProxySettings> } = {},
-  ) {
+  constructor(lab: Lab, name: string, given: QuickNodeOptions = {}) {
     this.#lab = lab;
     this.#name = name;
     this.#proxier = new Proxier({
-      families: FAMILIES,
+      families: given.families ?? FAMILIES,
       nodeName: name,
       settings: settingsWith({ detectLocal: { kind: 'cluster-cidr', cidrs: CLUSTER_CIDRS }, ...given.settings }),
-      kernel: new Kernel(given.host ?? netnsHost(name), FAMILIES, systemClock.nowMs),
+      kernel: new Kernel(given.host ?? netnsHost(name), given.families ?? FAMILIES, systemClock.nowMs),
       nowMs: systemClock.nowMs,
     });
-  }
-
-  /** `program`, and what a later pass does about TCP servers that had to stop taking connections first. */
-  async settle(...offers: readonly Offer[]): Promise<void> {
-    await this.program(...offers);
-    await this.program(...offers);
   }
 
   /** Makes the cluster consist of these Services and passes; throws when something of the pass fails. */
