@@ -2,8 +2,8 @@
  * Shows whether memory grows: a node on a kernel in memory follows an API server, in a process of its own, that changes 200 slices a second.
  *
  * What is measured is what the process cannot give back: garbage is collected 5 times with a pause after each, in which freed pages go back
- * to the system, and the smallest RSS counts; of the 6 such samples in a tenth of the time again the smallest. A single sample goes up and down
- * by 15 % as it finds the young generation, and what passes have just allocated, at another size each time.
+ * to the system, and the smallest RSS counts; of such samples, one every 5 s, again the smallest in each tenth of the time. A single sample
+ * goes up and down by 15 %, as it finds the young generation, and what passes have just allocated, at another size each time.
  * After two tenths to warm up, the median of the first third of the rest is compared with that of the last: it fails above 5 %.
  *
  * node hack/soak.ts [--seconds 600]
@@ -23,7 +23,7 @@ const SERVICES = 500;
 const ENDPOINTS = 20;
 const CHANGES_PER_SECOND = 200;
 const TENTHS = 10;
-const SAMPLES_PER_TENTH = 6;
+const BETWEEN_SAMPLES_MS = 5000;
 const WARM_UP_TENTHS = 2;
 const TOLERANCE = 0.05;
 const COLLECTIONS = 5;
@@ -45,18 +45,18 @@ async function soak(seconds: number): Promise<number> {
   const collectGarbage: () => void = runInNewContext('gc');
   const clearing = setInterval(() => node.takeWrites(), 1000);
   const tenths: number[] = [];
+  const startMs = performance.now();
   print('seconds  RSS MiB  heap MiB   passes  changes heard');
   for (let tenth = 1; tenth <= TENTHS; tenth += 1) {
-    const sizes: number[] = [];
-    for (let sample = 0; sample < SAMPLES_PER_TENTH; sample += 1) {
-      await sleep((seconds * 1000) / TENTHS / SAMPLES_PER_TENTH - COLLECTIONS * PAUSE_MS);
-      sizes.push(await settledRss(collectGarbage));
+    let rss = Number.POSITIVE_INFINITY;
+    while (secondsSince(startMs) < (tenth * seconds) / TENTHS) {
+      await sleep(BETWEEN_SAMPLES_MS);
+      rss = Math.min(rss, await settledRss(collectGarbage));
     }
-    const rss = Math.min(...sizes);
     tenths.push(rss);
     const { passes, news } = node.totals;
     const { heapUsed } = process.memoryUsage();
-    const cells = [Math.round((tenth * seconds) / TENTHS), mebibytes(rss), mebibytes(heapUsed), passes, news];
+    const cells = [Math.round(secondsSince(startMs)), mebibytes(rss), mebibytes(heapUsed), passes, news];
     print(cells.map((cell) => String(cell).padStart(7)).join('  '));
   }
   clearInterval(clearing);
@@ -68,6 +68,10 @@ async function soak(seconds: number): Promise<number> {
   const growth = median(settled.slice(-third)) / median(settled.slice(0, third)) - 1;
   print(`RSS after garbage collection grew by ${(growth * 100).toFixed(1)} %`);
   return growth <= TOLERANCE ? 0 : 1;
+}
+
+function secondsSince(startMs: number): number {
+  return (performance.now() - startMs) / 1000;
 }
 
 /** The smallest size between collections. */

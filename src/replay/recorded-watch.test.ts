@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ApiServer, startApiServer } from '../../test/apiserver/server.ts';
+import { scaledClock } from '../../test/chaos/scaled-clock.ts';
 import { openTransport } from '../kube/client.ts';
 import type { ApiTransport } from '../kube/client-transport.ts';
 import { type ClusterWatch, watchCluster } from '../kube/watch-cluster.ts';
@@ -54,7 +55,7 @@ describe('replay/recorder with an API server', () => {
       transport,
       nodeName: 'node-a',
       otherNodes: 'watched',
-      clock: systemClock,
+      clock: scaledClock(40),
       random: () => 0,
       tap: (kind, type, object) => recorder.record(kind, type, object),
       handler: {
