@@ -79,7 +79,10 @@ function anyWriteFault(): fc.Arbitrary<How> {
       kind: fc.constantFrom('time-out' as const, 'killed' as const),
       share: fc.constantFrom(0, 0.3, 0.6, 1),
     }),
-    fc.record({ kind: fc.constant('refused' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    fc.record({
+      kind: fc.constantFrom('refused' as const, 'refused' as const, 'refused-anew' as const),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
   );
 }
 
