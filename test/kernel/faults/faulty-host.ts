@@ -1,4 +1,5 @@
 import type { Host } from '../../../src/apply/host.ts';
+import { PROC_IPVS } from '../../../src/apply/read-ipvs.ts';
 import type { FileError, Tool, ToolCall, ToolError, ToolOutput } from '../../../src/apply/tool.ts';
 import { assertNever } from '../../../src/model/assert-never.ts';
 import { fail, type Result, succeed } from '../../../src/model/result.ts';
@@ -7,8 +8,6 @@ import { linesOf, scriptUpTo, scriptWithout } from './script-parts.ts';
 
 /** What is struck: a tool with or without a script, or the file that tells of virtual servers. */
 export type Place = `${Tool} ${'reads' | 'writes'}` | typeof PROC_IPVS;
-
-export const PROC_IPVS = '/proc/net/ip_vs';
 
 /** `share`, from 0 to 1: how much of a script is done before it ends, or where in it the line stands that is refused. */
 export type How =
