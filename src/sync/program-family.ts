@@ -60,18 +60,19 @@ const ATTEMPTS = 6;
 /**
  * One transaction: the plan is checked as a whole before the kernel is touched, and run in its order, of which every part is safe to stop
  * after. When a tool refuses something, the kernel is read again, what it does not take is left out, and all else is done. When a tool
- * fails as a whole, what does not need it is done: endpoints of virtual servers that stand. The rest stays as it was.
+ * fails as a whole, or goes on refusing, what does not need it is done: endpoints of virtual servers that stand. The rest stays as it was.
  */
 export async function programFamily(inputs: ProgramInputs): Promise<Programmed> {
   let tried = await tryOnce(inputs, { scope: inputs.scope, isFresh: inputs.isFresh, leftOut: [] });
   for (let count = 2; count <= ATTEMPTS && 'attempt' in tried; count += 1) {
     tried = await tryOnce(inputs, tried.attempt);
   }
-  return 'attempt' in tried ? tried.otherwise : tried;
+  return 'attempt' in tried ? doIndependent(inputs, tried.attempt, tried.otherwise) : tried;
 }
 
 /** What an attempt came to; or what to do next, and what it came to if that is not done. */
-type Tried = Programmed | { readonly attempt: Attempt; readonly otherwise: Programmed };
+type Tried = Programmed | { readonly attempt: Attempt; readonly otherwise: Failed };
+type Failed = Programmed & { readonly error: SyncError };
 
 async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> {
   const { kernel, desired } = inputs;
@@ -113,13 +114,23 @@ async function afterFailure(inputs: ProgramInputs, attempt: Attempt, plan: Plan,
   const next: Attempt = { scope: 'everything', isFresh: true, leftOut: [...attempt.leftOut, ...found] };
   const isStale = error.refusedBy !== undefined && !attempt.isFresh;
   if (found.length > 0 || isStale) return { attempt: next, otherwise };
-  const parts = independentParts(planFamily(inputs, observed.value, next), desired.kernel, observed.value);
-  const ran = await kernel.run([family], parts.map(renderPlanPart));
-  if (ran.ok) return { ...otherwise, runs: ran.value };
-  return { ...otherwise, error: { ...error, message: `${error.message}; ${ran.error.during}: ${ran.error.message}` } };
+  return doIndependent(inputs, next, otherwise);
 }
 
-function undone({ scope, leftOut }: Attempt, error: SyncError, plan: Plan | undefined): Programmed {
+/** What can be done although the rest cannot; it stays a failure. */
+async function doIndependent(inputs: ProgramInputs, attempt: Attempt, failed: Failed): Promise<Programmed> {
+  const { kernel, desired } = inputs;
+  const { family } = desired.kernel;
+  const observed = kernel.known(family);
+  if (!observed.ok) return failed;
+  const parts = independentParts(planFamily(inputs, observed.value, attempt), desired.kernel, observed.value);
+  const ran = await kernel.run([family], parts.map(renderPlanPart));
+  if (ran.ok) return { ...failed, runs: ran.value };
+  const { error } = failed;
+  return { ...failed, error: { ...error, message: `${error.message}; ${ran.error.during}: ${ran.error.message}` } };
+}
+
+function undone({ scope, leftOut }: Attempt, error: SyncError, plan: Plan | undefined): Failed {
   return { applied: false, runs: [], plan, scope, refused: leftOut, error };
 }
 

@@ -478,6 +478,26 @@ describe('sync/proxier', () => {
       });
     }
 
+    it('goes on with endpoints of virtual servers that stand when ipset refuses one line after the other', async () => {
+      await normal();
+      proxier.record.slice(endpoints, slice({ endpoints: [sliceEndpoint('10.180.0.3')] }));
+      for (let last = 1; last <= 9; last += 1) {
+        proxier.record.service(undefined, service({ name: `shop/new-${last}`, addresses: [`172.20.2.${last}`] }));
+      }
+      const { runTool } = kernel;
+      const stderr = 'ipset v7.17: Error in line 1: Kernel error received: Operation not permitted\n';
+      kernel.runTool = async (call) =>
+        call.tool === 'ipset' && call.input !== undefined
+          ? { ok: false, error: { kind: 'tool-refused', tool: 'ipset', exitCode: 1, stderr, script: '' } }
+          : runTool(call);
+      const report = await normal();
+      expect(report.errors.map(({ during }) => during)).to.deep.equal(['programming ipset']);
+      expect(ipvsLines()).to.include('-a -t 172.20.1.1:80 -r 10.180.0.3:8080 -m -w 1');
+      kernel.runTool = runTool;
+      expect((await normal()).errors).to.deep.equal([]);
+      expect(kernel.addresses.addresses('kube-ipvs0')).to.include('172.20.2.9');
+    });
+
     it('leaves out an entry that its set does not take, and does everything else', async () => {
       await normal();
       proxier.record.service(undefined, service({ name: 'shop/new', addresses: ['172.20.1.2'] }));

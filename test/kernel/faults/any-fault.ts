@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import { PROC_IPVS } from '../../../src/apply/read-ipvs.ts';
 import type { Behaviour } from '../../../src/desired/settings.ts';
 import { anyStep, type WalkStep } from '../any-cluster.ts';
 import type { ObjectJson } from '../cluster-objects.ts';
-import { type Fault, type How, type Place, PROC_IPVS } from './faulty-host.ts';
+import type { Fault, How, Place } from './faulty-host.ts';
 import { OTHER_CHANGES, type OtherChange } from './others.ts';
 
 /** A change of the cluster while something does not work, and what others do to the kernel before it. */
@@ -79,7 +80,10 @@ function anyWriteFault(): fc.Arbitrary<How> {
       kind: fc.constantFrom('time-out' as const, 'killed' as const),
       share: fc.constantFrom(0, 0.3, 0.6, 1),
     }),
-    fc.record({ kind: fc.constant('refused' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    fc.record({
+      kind: fc.constantFrom('refused' as const, 'refused' as const, 'refused-anew' as const),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
   );
 }
 

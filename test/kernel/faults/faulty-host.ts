@@ -1,4 +1,5 @@
 import type { Host } from '../../../src/apply/host.ts';
+import { PROC_IPVS } from '../../../src/apply/read-ipvs.ts';
 import type { FileError, Tool, ToolCall, ToolError, ToolOutput } from '../../../src/apply/tool.ts';
 import { assertNever } from '../../../src/model/assert-never.ts';
 import { fail, type Result, succeed } from '../../../src/model/result.ts';
@@ -8,12 +9,10 @@ import { linesOf, scriptUpTo, scriptWithout } from './script-parts.ts';
 /** What is struck: a tool with or without a script, or the file that tells of virtual servers. */
 export type Place = `${Tool} ${'reads' | 'writes'}` | typeof PROC_IPVS;
 
-export const PROC_IPVS = '/proc/net/ip_vs';
-
 /** `share`, from 0 to 1: how much of a script is done before it ends, or where in it the line stands that is refused. */
 export type How =
   | { readonly kind: 'missing' }
-  | { readonly kind: 'time-out' | 'killed' | 'refused'; readonly share: number }
+  | { readonly kind: 'time-out' | 'killed' | 'refused' | 'refused-anew'; readonly share: number }
   /** Everything is done, and something is printed. */
   | { readonly kind: 'warning' }
   | { readonly kind: 'garbled' };
@@ -24,7 +23,7 @@ export interface Fault {
   readonly how: How;
   /** Calls that it lets pass before the first that it strikes. */
   readonly spared: number;
-  /** Calls that it strikes at most. A line that is refused is the same one each time. */
+  /** Calls that it strikes at most. The line that is refused is the same one each time, but for `refused-anew`. */
   readonly times: number;
 }
 
@@ -90,7 +89,8 @@ export class FaultyHost implements Host {
     const { how } = fault;
     const refusal = (exitCode: number, stderr: string): Result<never, ToolError> =>
       fail({ kind: 'tool-refused', tool, exitCode, stderr, script: input ?? '' });
-    if (how.kind === 'refused' && input !== undefined) return this.#refuseLine(call, fault, how.share);
+    const refuses = how.kind === 'refused' || how.kind === 'refused-anew';
+    if (refuses && input !== undefined) return this.#refuseLine(call, fault, how.share);
     this.struck.add(fault);
     switch (how.kind) {
       case 'missing':
@@ -103,6 +103,7 @@ export class FaultyHost implements Host {
           : fail({ kind: 'tool-timeout', tool, afterMs: timeoutMs });
       }
       case 'refused':
+      case 'refused-anew':
         return refusal(1, 'Operation not permitted\n');
       case 'warning': {
         const ran = await this.#kernel.runTool(call);
@@ -124,7 +125,7 @@ export class FaultyHost implements Host {
     const index = lines.indexOf(chosen);
     if (index < 0) return this.#kernel.runTool(call);
     this.struck.add(fault);
-    this.#refused.set(fault, chosen);
+    if (fault.how.kind === 'refused') this.#refused.set(fault, chosen);
     this.refusedLines.add(chosen);
     const ran = await this.#run(call, scriptWithout(tool, input, index));
     const more = ran.ok || ran.error.kind !== 'tool-refused' ? '' : ran.error.stderr;
