@@ -20,7 +20,7 @@ export const STAGES: readonly Stage[] = [
 ];
 
 function labStage(name: string, files: string): Stage {
-  const command = ['bash', 'hack/lab.sh', '-t', '2400', 'mocha', '--config', '.mocharc.lab.json', '--spec', files];
+  const command = ['bash', 'hack/lab.sh', '-t', '3000', 'mocha', '--config', '.mocharc.lab.json', '--spec', files];
   return { name, command, counts: 'mocha', beside: 'lab' };
 }
 

@@ -47,7 +47,7 @@ describe('test/lab/configuration', () => {
       `"${text}" in the log`,
       () => daemon?.log() ?? '',
       (log) => log.includes(text),
-      { timeoutMs: 60_000 },
+      { timeoutMs: 240_000 },
     );
 
   it('takes over, refuses and ends for new texts of a mounted ConfigMap', async () => {

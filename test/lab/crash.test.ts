@@ -125,7 +125,7 @@ exec ${real} "$@"
       await said(third, 'node programmed');
       expect(await held.again()).to.equal(held.first);
       const left = async () => differences(await served(), after);
-      await waitFor('the state of an undisturbed daemon', left, (lines) => lines.length === 0, { timeoutMs: 60_000 });
+      await waitFor('the state of an undisturbed daemon', left, (lines) => lines.length === 0, { timeoutMs: 240_000 });
       await held.close();
       await third.stop();
     }).timeout(300_000);

@@ -126,7 +126,7 @@ async function startCluster(shared: SharedLab, flagsOf: (node: string) => readon
 }
 
 /** A look costs about what a step of a pass does. */
-const PATIENCE = { timeoutMs: 60_000, everyMs: 300 };
+const PATIENCE = { timeoutMs: 240_000, everyMs: 300 };
 
 /** Writes the status as a load balancer's controller does. */
 async function announce(api: ApiServer, offer: Offer): Promise<void> {

@@ -62,7 +62,7 @@ export function useLoneNode(): () => LoneNode {
       },
       said: async (daemon, ...texts) => {
         const all = (log: string) => texts.every((text) => log.includes(text));
-        await waitFor(`${texts.join(', ')} in the log`, () => daemon.log(), all, { timeoutMs: 90_000 });
+        await waitFor(`${texts.join(', ')} in the log`, () => daemon.log(), all, { timeoutMs: 240_000 });
       },
     };
   });

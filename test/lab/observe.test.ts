@@ -68,7 +68,7 @@ describe('test/lab/observe', () => {
       async () => daemon.log(),
       (text) => text.includes('node programmed'),
       {
-        timeoutMs: 60_000,
+        timeoutMs: 240_000,
       },
     );
   });

@@ -45,7 +45,7 @@ describe('test/lab/record', () => {
     const read = async () =>
       (await readVirtualServers(shared().lab, 'node-a')).filter((line) => !line.endsWith(' -w 0'));
     const isDone = (lines: readonly string[]) => lines.toSorted().join() === wanted.toSorted().join();
-    return waitFor('virtual servers of node-a', read, isDone, { timeoutMs: 60_000 });
+    return waitFor('virtual servers of node-a', read, isDone, { timeoutMs: 240_000 });
   }
 
   function linesOf(last: number, ...names: readonly string[]): readonly string[] {

@@ -58,13 +58,13 @@ describe('test/lab/run', () => {
 
   function virtualServers(name: string, done: (lines: readonly string[]) => boolean): Promise<readonly string[]> {
     return waitFor(`virtual servers of ${name}`, () => readVirtualServers(shared().lab, name), done, {
-      timeoutMs: 60_000,
+      timeoutMs: 240_000,
     });
   }
 
   function bound(name: string, done: (addresses: readonly string[]) => boolean): Promise<readonly string[]> {
     const read = async () => (await readBoundAddresses(shared().lab, name)) ?? [];
-    return waitFor(`bound addresses of ${name}`, read, done, { timeoutMs: 60_000 });
+    return waitFor(`bound addresses of ${name}`, read, done, { timeoutMs: 240_000 });
   }
 
   async function ask(target: Omit<Target, 'from'> & { readonly from: LabHost; readonly times: number }) {
@@ -217,7 +217,7 @@ describe('test/lab/run', () => {
       'the first pass',
       async () => revived.log(),
       (log) => log.includes('nothing to do'),
-      { timeoutMs: 60_000 },
+      { timeoutMs: 240_000 },
     );
     expect(revived.log()).to.not.include('node programmed');
     expect(await readVirtualServers(lab, 'node-a')).to.deep.equal(before);

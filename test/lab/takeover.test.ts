@@ -100,7 +100,7 @@ describe('test/lab/takeover', () => {
       'virtual servers as on a node without a past',
       async () => differences(await readVirtualServers(lab, NODE), fresh.ipvs),
       (lines) => lines.length === 0,
-      { timeoutMs: 90_000, everyMs: 300 },
+      { timeoutMs: 240_000, everyMs: 300 },
     );
     await lone().said(daemon, 'node programmed');
     over.resolve();
