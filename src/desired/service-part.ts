@@ -1,5 +1,5 @@
 import { addressEntry, addressPortEntry, addressPortSourceEntry, portEntry } from '../kernel/ipset/state.ts';
-import { realServerKey, type VirtualServer } from '../kernel/ipvs/state.ts';
+import { type RealServer, type RealServerKey, realServerKey, type VirtualServer } from '../kernel/ipvs/state.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ServicePort } from '../model/service-port.ts';
@@ -83,7 +83,10 @@ function virtualServer(
   endpoints: { readonly all: readonly Endpoint[]; readonly chosen: ChosenEndpoints },
   settings: ProxySettings,
 ): VirtualServer {
-  const reals = realServersFor(front, endpoints.chosen, endpoints.all, settings);
+  const realServers = new Map<RealServerKey, RealServer>();
+  for (const real of realServersFor(front, endpoints.chosen, endpoints.all, settings)) {
+    realServers.set(realServerKey(real), real);
+  }
   return {
     protocol: port.protocol,
     address: front.address,
@@ -91,7 +94,7 @@ function virtualServer(
     scheduler: settings.scheduler,
     schedulerFlags: schedulerFlags(settings.scheduler, settings.schedulerFlags),
     persistenceSeconds: port.affinitySeconds,
-    realServers: new Map(reals.map((real) => [realServerKey(real), real])),
+    realServers,
   };
 }
 

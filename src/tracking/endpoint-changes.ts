@@ -99,17 +99,17 @@ export class EndpointChanges {
     for (const key of before.keys()) {
       if (!after.has(key) && this.#endpoints.delete(key)) changedPorts.add(key);
     }
-    const kept = new Map<ServicePortKey, readonly Endpoint[]>();
+    const kept: (readonly [ServicePortKey, readonly Endpoint[]])[] = [];
     for (const [key, endpoints] of after) {
       const known = this.#endpoints.get(key);
-      const list = known && same(known, endpoints) ? known : endpoints;
-      if (list !== known) {
-        this.#endpoints.set(key, list);
+      if (known && same(known, endpoints)) {
+        kept.push([key, known]);
+      } else {
+        this.#endpoints.set(key, endpoints);
         changedPorts.add(key);
       }
-      kept.set(key, list);
     }
-    return kept;
+    return kept.length === 0 ? after : new Map([...after, ...kept]);
   }
 }
 
