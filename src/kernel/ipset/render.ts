@@ -46,7 +46,10 @@ function renderParameters(set: IpSet): string {
 
 /** Numbers are read several times faster than names, and also where the node has no /etc/protocols. */
 function numberProtocol(entry: SetEntry): string {
-  return entry.replace(/,(tcp|udp|sctp):/, (_, name: 'tcp' | 'udp' | 'sctp') => `,${NUMBERS[name]}:`);
+  const start = entry.indexOf(',') + 1;
+  const name = PROTOCOLS.find((protocol) => start > 0 && entry.startsWith(protocol, start));
+  return name ? `${entry.slice(0, start)}${NUMBERS[name]}${entry.slice(start + name.length - 1)}` : entry;
 }
 
-const NUMBERS = { tcp: protocolNumber('TCP'), udp: protocolNumber('UDP'), sctp: protocolNumber('SCTP') } as const;
+const PROTOCOLS = ['tcp:', 'udp:', 'sctp:'] as const;
+const NUMBERS = { 'tcp:': protocolNumber('TCP'), 'udp:': protocolNumber('UDP'), 'sctp:': protocolNumber('SCTP') };
