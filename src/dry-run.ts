@@ -51,7 +51,7 @@ export async function dryRunCluster(parts: DryRunParts): Promise<ExitCode> {
     ...wantedSysctls(abilities.kernelRelease, config.ipvs.strictARP, config),
     ...wantedConntrack(config.conntrack, await countCpus(host)),
   ];
-  await terminal.output(formatDryRun({ families, sysctls, warnings }, form));
+  for (const part of formatDryRun({ families, sysctls, warnings }, form)) await terminal.output(part);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { followProcess, systemHost } from './host.ts';
+import { followProcess, runProcess, systemHost } from './host.ts';
+import type { ToolCall } from './tool.ts';
 
 describe('apply/host', () => {
   /** `ip` in the place of a shell's words: the prefix runs, and gets the tool as its arguments. */
@@ -44,5 +45,67 @@ describe('apply/host', () => {
     } finally {
       process.env.PATH = PATH;
     }
+  });
+
+  describe('of a tool that ends', () => {
+    const run = (script: string, call: Partial<ToolCall> = {}) =>
+      runProcess({ tool: 'ip', args: [], timeoutMs: 60_000, ...call }, ['sh', '-c', script]);
+
+    it('feeds it, and gives both outputs as they are', async () => {
+      const ran = await run('cat; echo more; echo said >&2', { input: 'line\n'.repeat(100_000) });
+      expect(ran.ok && ran.value.stdout).to.equal(`${'line\n'.repeat(100_000)}more\n`);
+      expect(ran.ok && ran.value.stderr).to.equal('said\n');
+    });
+
+    it('has empty input without any, and the language of programs', async () => {
+      expect(await run('cat; echo $LC_ALL $0')).to.deep.equal({ ok: true, value: { stdout: 'C ip\n', stderr: '' } });
+    });
+
+    it('takes another status than 0 for a refusal, and tells of the script', async () => {
+      const refused = await run('cat >&2; exit 2', { input: 'a\n' });
+      expect(refused).to.deep.equal({
+        ok: false,
+        error: { kind: 'tool-refused', tool: 'ip', exitCode: 2, stderr: 'a\n', script: 'a\n' },
+      });
+    });
+
+    it('takes a word of ipvsadm for a refusal, though its status is 0', async () => {
+      const refused = await run('echo no >&2', { tool: 'ipvsadm' });
+      expect(!refused.ok && refused.error).to.include({ kind: 'tool-refused', exitCode: 0, stderr: 'no\n' });
+    });
+
+    it('is not disturbed by one that does not read its input', async () => {
+      const ran = await run('exec <&-; echo done', { input: 'x'.repeat(1 << 20) });
+      expect(ran).to.deep.equal({ ok: true, value: { stdout: 'done\n', stderr: '' } });
+    });
+
+    it('kills it when its time is over, also one that would rather go on', async () => {
+      const killed = await run("trap '' TERM; echo on; while :; do sleep 60; done", { timeoutMs: 1 });
+      expect(killed).to.deep.equal({ ok: false, error: { kind: 'tool-timeout', tool: 'ip', afterMs: 1 } });
+    });
+
+    it('tells which signal has ended it', async () => {
+      const ended = await run('kill -TERM $$');
+      expect(!ended.ok && ended.error).to.include({ kind: 'tool-refused', exitCode: -1, stderr: 'ended by SIGTERM' });
+    });
+
+    it('tells that it is missing', async () => {
+      expect(await runProcess({ tool: 'ip', args: [], timeoutMs: 1000 }, ['/nowhere/sh'])).to.deep.equal({
+        ok: false,
+        error: { kind: 'tool-missing', tool: 'ip' },
+      });
+    });
+
+    it('tells why it could not be started', async () => {
+      const refused = await runProcess({ tool: 'ip', args: [], timeoutMs: 1000 }, ['/dev/null']);
+      expect(!refused.ok && refused.error).to.include({ kind: 'tool-refused', exitCode: -1 });
+      expect(!refused.ok && refused.error.kind === 'tool-refused' && refused.error.stderr).to.include('EACCES');
+    });
+
+    it('leaves nothing behind for the end of this process', async () => {
+      const before = process.listenerCount('exit');
+      await run('true');
+      expect(process.listenerCount('exit')).to.equal(before);
+    });
   });
 });

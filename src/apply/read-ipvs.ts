@@ -24,7 +24,9 @@ export async function readIpvs(host: Host): Promise<Result<IpvsReading, IpvsRead
   if (!listed.ok) return listed;
   const state = parseIpvsList(listed.value.stdout, 'list');
   if (!state) return fail({ kind: 'not-understood', source: 'ipvsadm -Ln' });
-  return succeed({ state, ticksPerSecond: learnTicks(parseIpvsList(present.value, 'proc') ?? new Map(), state) });
+  const hasPersistent = state.values().some(({ persistenceSeconds }) => persistenceSeconds > 0);
+  const inTicks = hasPersistent ? parseIpvsList(present.value, 'proc') : undefined;
+  return succeed({ state, ticksPerSecond: inTicks && learnTicks(inTicks, state) });
 }
 
 /**

@@ -5,7 +5,7 @@ import { nodeView, portSpec, service, settings, slice, sliceEndpoint } from '../
 import { wantedSysctls } from '../kernel/sysctl/wanted.ts';
 import { FAMILIES } from '../net/family.ts';
 import { computeOnce } from '../sync/compute-once.ts';
-import { type DryRun, formatDryRun, OUTPUT_FORMS } from './output.ts';
+import { type DryRun, formatDryRun, OUTPUT_FORMS, type OutputForm } from './output.ts';
 
 describe('cli/output', () => {
   const cart = service({ addresses: ['172.20.1.1', 'fd00:20::1'], affinitySeconds: 600 });
@@ -31,8 +31,12 @@ describe('cli/output', () => {
     };
   }
 
+  function textOf(of: DryRun, form: OutputForm): string {
+    return [...formatDryRun(of, form)].join('');
+  }
+
   it('has forms that can be piped into the tool they are named after', () => {
-    expect(formatDryRun(dryRun(), 'ipvs')).to.equal(
+    expect(textOf(dryRun(), 'ipvs')).to.equal(
       `-A -t 172.20.1.1:80 -s rr -p 600
 -A -t 172.20.1.2:443 -s rr
 -A -t 203.0.113.9:443 -s rr
@@ -43,7 +47,7 @@ describe('cli/output', () => {
 -a -t 203.0.113.9:443 -r 10.180.0.3:8080 -m -w 1
 `,
     );
-    expect(formatDryRun(dryRun(), 'address')).to.equal(
+    expect(textOf(dryRun(), 'address')).to.equal(
       `link add kube-ipvs0 type dummy
 address replace 172.20.1.1/32 dev kube-ipvs0
 address replace 172.20.1.2/32 dev kube-ipvs0
@@ -51,17 +55,17 @@ address replace 203.0.113.9/32 dev kube-ipvs0
 address replace fd00:20::1/128 dev kube-ipvs0
 `,
     );
-    expect(formatDryRun(dryRun(), 'ipset').split('\n')).to.include.members([
+    expect(textOf(dryRun(), 'ipset').split('\n')).to.include.members([
       'create KUBE-CLUSTER-IP hash:ip,port family inet hashsize 1024 maxelem 65536',
       'add KUBE-6-CLUSTER-IP fd00:20::1,6:80',
       'add KUBE-LOOP-BACK 10.180.0.1,6:8080,10.180.0.1',
     ]);
-    expect(formatDryRun(dryRun(), 'iptables').split('\n')).to.include('-A KUBE-SERVICES -s 127.0.0.0/8 -j RETURN');
-    expect(formatDryRun(dryRun(), 'ip6tables').split('\n')).to.include('-A KUBE-SERVICES -s ::1/128 -j RETURN');
+    expect(textOf(dryRun(), 'iptables').split('\n')).to.include('-A KUBE-SERVICES -s 127.0.0.0/8 -j RETURN');
+    expect(textOf(dryRun(), 'ip6tables').split('\n')).to.include('-A KUBE-SERVICES -s ::1/128 -j RETURN');
   });
 
   it('has a form for people, in the order in which a node is programmed', () => {
-    const lines = formatDryRun(dryRun(), 'script').split('\n');
+    const lines = textOf(dryRun(), 'script').split('\n');
     expect(lines.filter((line) => line.startsWith('#'))).to.deep.equal([
       '# sysctl: sysctl -p -',
       '# sets: ipset -exist restore',
@@ -73,21 +77,21 @@ address replace fd00:20::1/128 dev kube-ipvs0
       '# 32000 shop/lb: 1 local endpoints',
     ]);
     for (const form of ['ipset', 'iptables', 'ip6tables', 'ipvs', 'address'] as const) {
-      expect(lines.join('\n')).to.include(formatDryRun(dryRun(), form));
+      expect(lines.join('\n')).to.include(textOf(dryRun(), form));
     }
   });
 
   it('says so in the form for people where a tool has nothing to do', () => {
-    const nothing = formatDryRun({ families: [], sysctls: [], warnings: [] }, 'script');
+    const nothing = textOf({ families: [], sysctls: [], warnings: [] }, 'script');
     expect(nothing.split('\n').filter((line) => line === '# nothing')).to.have.lengthOf(5);
     expect(nothing).to.not.include('health check');
   });
 
   it('has a form for machines with scripts, health checks, warnings and state', () => {
-    const json = JSON.parse(formatDryRun(dryRun(), 'json'));
+    const json = JSON.parse(textOf(dryRun(), 'json'));
     expect(Object.keys(json)).to.deep.equal(['scripts', 'healthChecks', 'warnings', 'state']);
     expect(Object.keys(json.scripts)).to.have.members(['ipvs', 'ipset', 'address', 'iptables', 'ip6tables']);
-    expect(json.scripts.ipvs).to.equal(formatDryRun(dryRun(), 'ipvs'));
+    expect(json.scripts.ipvs).to.equal(textOf(dryRun(), 'ipvs'));
     expect(json.healthChecks).to.deep.equal([{ service: 'shop/lb', port: 32000, localEndpoints: 1 }]);
     expect(json.warnings).to.deep.equal([{ object: 'Service shop/x', field: 'spec.ports', message: 'has no port' }]);
     expect(Object.keys(json.state)).to.deep.equal(['IPv4', 'IPv6']);
@@ -115,21 +119,21 @@ address replace fd00:20::1/128 dev kube-ipvs0
 
   it('tells flags of schedulers to machines', () => {
     const families = computeOnce({ services: [cart], slices: [] }, nodeView(), ['IPv4'], settings({ scheduler: 'mh' }));
-    const json = JSON.parse(formatDryRun({ families, sysctls: [], warnings: [] }, 'json'));
+    const json = JSON.parse(textOf({ families, sysctls: [], warnings: [] }, 'json'));
     expect(json.state.IPv4.virtualServers[0]).to.deep.include({ scheduler: 'mh', schedulerFlags: ['mh-port'] });
   });
 
   it('says the same in YAML as in JSON, without aliases', () => {
-    const yaml = formatDryRun(dryRun(), 'yaml');
-    expect(parse(yaml)).to.deep.equal(JSON.parse(formatDryRun(dryRun(), 'json')));
+    const yaml = textOf(dryRun(), 'yaml');
+    expect(parse(yaml)).to.deep.equal(JSON.parse(textOf(dryRun(), 'json')));
     expect(yaml).to.not.match(/[:-] [&*]\w+$/m);
   });
 
   for (const form of OUTPUT_FORMS) {
     it(`gives the same bytes as ${form} whatever the order of the objects, and ends in a line feed`, () => {
       const reordered = dryRun([lb, cart], [...slices].reverse());
-      expect(formatDryRun(reordered, form)).to.equal(formatDryRun(dryRun(), form));
-      expect(formatDryRun(dryRun(), form)).to.match(/[^\n]\n$/);
+      expect(textOf(reordered, form)).to.equal(textOf(dryRun(), form));
+      expect(textOf(dryRun(), form)).to.match(/[^\n]\n$/);
     });
   }
 });

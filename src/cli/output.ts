@@ -3,7 +3,7 @@ import type { Desired } from '../desired/desired.ts';
 import { renderSysctls } from '../kernel/sysctl/render.ts';
 import type { SysctlSetting } from '../kernel/sysctl/state.ts';
 import type { Problem } from '../model/problem.ts';
-import { type FullScripts, renderFullState, type ScriptTool } from '../plan/scripts.ts';
+import { renderFullScript, renderFullState, type ScriptTool } from '../plan/scripts.ts';
 import { describeState } from './describe-state.ts';
 
 export const OUTPUT_FORMS = ['script', 'ipvs', 'ipset', 'address', 'iptables', 'ip6tables', 'json', 'yaml'] as const;
@@ -19,35 +19,54 @@ export interface DryRun {
 
 /**
  * The wanted state as text. `script` is for people; the forms named after a tool can be piped into it as they are; `json` and `yaml` hold
- * `{scripts, healthChecks, warnings, state}`. The same state gives the same text, byte for byte.
+ * `{scripts, healthChecks, warnings, state}`. The same state gives the same text, byte for byte. It comes in parts of which each is to be
+ * written before the next one is asked for: then there is never a whole copy of a script.
  */
-export function formatDryRun(dryRun: DryRun, form: OutputForm): string {
-  const scripts = renderFullState(dryRun.families);
+export function formatDryRun(dryRun: DryRun, form: OutputForm): Iterable<string> {
   switch (form) {
     case 'script':
-      return formatScript(scripts, dryRun);
+      return inLargeParts(formatScript(dryRun));
     case 'json':
-      return `${JSON.stringify(describe(scripts, dryRun), undefined, 2)}\n`;
+      return [`${JSON.stringify(describe(dryRun), undefined, 2)}\n`];
     case 'yaml':
-      return stringify(describe(scripts, dryRun), { lineWidth: 0, aliasDuplicateObjects: false });
+      return [stringify(describe(dryRun), { lineWidth: 0, aliasDuplicateObjects: false })];
     default:
-      return scripts[form];
+      return inLargeParts(renderFullScript(dryRun.families, form));
   }
 }
 
-function formatScript(scripts: FullScripts, { sysctls, families }: DryRun): string {
-  const sections = SECTIONS.map(
-    ([tool, title]) => `# ${title}\n${scripts[tool] === '' ? '# nothing\n' : scripts[tool]}`,
-  );
+/** Each is worth a call of the system. */
+function* inLargeParts(parts: Iterable<string>): Generator<string> {
+  let waiting: string[] = [];
+  let length = 0;
+  for (const part of parts) {
+    waiting.push(part);
+    length += part.length;
+    if (length < LARGE) continue;
+    yield waiting.join('');
+    waiting = [];
+    length = 0;
+  }
+  if (length > 0) yield waiting.join('');
+}
+
+const LARGE = 64 * 1024;
+
+function* formatScript({ sysctls, families }: DryRun): Generator<string> {
+  yield `# sysctl: sysctl -p -\n${renderSysctls(sysctls)}`;
+  for (const [tool, title] of SECTIONS) {
+    yield `\n# ${title}\n`;
+    let length = 0;
+    for (const part of renderFullScript(families, tool)) {
+      length += part.length;
+      yield part;
+    }
+    if (length === 0) yield '# nothing\n';
+  }
   const checks = families.flatMap(({ healthChecks }) => healthChecks);
-  const checkLines = checks.map(
-    ({ port, service, localEndpoints }) => `# ${port} ${service}: ${localEndpoints} local endpoints\n`,
-  );
-  return [
-    `# sysctl: sysctl -p -\n${renderSysctls(sysctls)}`,
-    ...sections,
-    ...(checks.length > 0 ? [`# health check ports\n${checkLines.join('')}`] : []),
-  ].join('\n');
+  if (checks.length > 0) yield '\n# health check ports\n';
+  for (const { port, service, localEndpoints } of checks)
+    yield `# ${port} ${service}: ${localEndpoints} local endpoints\n`;
 }
 
 /** In the order in which a node is programmed. */
@@ -59,9 +78,9 @@ const SECTIONS: readonly (readonly [ScriptTool, string])[] = [
   ['address', 'addresses: ip -batch -'],
 ];
 
-function describe(scripts: FullScripts, { families, warnings }: DryRun) {
+function describe({ families, warnings }: DryRun) {
   return {
-    scripts,
+    scripts: renderFullState(families),
     healthChecks: families.flatMap(({ healthChecks }) => healthChecks),
     warnings,
     state: Object.fromEntries(families.map(({ kernel }) => [kernel.family, describeState(kernel)])),

@@ -37,7 +37,7 @@ export async function render(args: RenderArguments, terminal: Terminal): Promise
   const warnings = [...node.warnings, ...objects.problems, ...nodePortWarning(objects, view), ...dryRun.warnings];
   for (const warning of warnings) terminal.error(`warning: ${describeProblem(warning)}`);
   if (objects.ignored.size > 0) terminal.error(`note: passed over: ${countKinds(objects.ignored)}`);
-  await terminal.output(formatDryRun({ ...dryRun, warnings }, args.form));
+  for (const part of formatDryRun({ ...dryRun, warnings }, args.form)) await terminal.output(part);
   return files.problems.length > 0 ? 1 : 0;
 }
 

@@ -11,12 +11,10 @@ export class CountedSet<T> {
 
   /** True when nobody had asked for it before. */
   add(value: T): boolean {
-    if (this.#values.has(value)) {
-      this.#more.set(value, (this.#more.get(value) ?? 0) + 1);
-      return false;
-    }
-    this.#values.add(value);
-    return true;
+    const before = this.#values.size;
+    if (this.#values.add(value).size > before) return true;
+    this.#more.set(value, (this.#more.get(value) ?? 0) + 1);
+    return false;
   }
 
   /** True when nobody asks for it any more. */

@@ -1,8 +1,8 @@
 import type { Desired } from '../desired/desired.ts';
 import { renderDummyState, renderDummySteps } from '../kernel/dummy/render.ts';
-import { renderIpsetState, renderIpsetSteps } from '../kernel/ipset/render.ts';
+import { renderIpsetParts, renderIpsetSteps } from '../kernel/ipset/render.ts';
 import { renderTableChanges, renderTables } from '../kernel/iptables/render.ts';
-import { renderIpvsState, renderIpvsSteps } from '../kernel/ipvs/render.ts';
+import { renderIpvsParts, renderIpvsSteps } from '../kernel/ipvs/render.ts';
 import { assertNever } from '../model/assert-never.ts';
 import type { Family } from '../net/family.ts';
 import type { PlanPart } from './plan-sync.ts';
@@ -35,18 +35,41 @@ export function renderPlanPart(part: PlanPart): Script {
 
 /** Both families together; a family that is not among them leaves its iptables text empty. */
 export function renderFullState(families: readonly Desired[]): FullScripts {
-  const merged = <K, V>(pick: (desired: Desired) => ReadonlyMap<K, V>) =>
-    new Map(families.flatMap((desired) => [...pick(desired)]));
-  const tablesOf = (family: Family) => {
-    const desired = families.find(({ kernel }) => kernel.family === family);
-    return desired ? renderTables(desired.kernel.tables) : '';
-  };
-  const addresses = new Set(families.flatMap(({ kernel }) => [...kernel.dummy.addresses]));
+  const text = (tool: ScriptTool) => [...renderFullScript(families, tool)].join('');
   return {
-    ipvs: renderIpvsState(merged(({ kernel }) => kernel.ipvs)),
-    ipset: renderIpsetState(merged(({ kernel }) => kernel.sets)),
-    address: renderDummyState({ exists: families.length > 0, addresses }),
-    iptables: tablesOf('IPv4'),
-    ip6tables: tablesOf('IPv6'),
+    ipvs: text('ipvs'),
+    ipset: text('ipset'),
+    address: text('address'),
+    iptables: text('iptables'),
+    ip6tables: text('ip6tables'),
   };
+}
+
+/** One of those scripts in parts, each some whole lines, so that not all of a long text has to be held. */
+export function renderFullScript(families: readonly Desired[], tool: ScriptTool): Iterable<string> {
+  switch (tool) {
+    case 'ipvs':
+      return renderIpvsParts(merged(families, ({ kernel }) => kernel.ipvs));
+    case 'ipset':
+      return renderIpsetParts(merged(families, ({ kernel }) => kernel.sets));
+    case 'address': {
+      const addresses = new Set(families.flatMap(({ kernel }) => [...kernel.dummy.addresses]));
+      return [renderDummyState({ exists: families.length > 0, addresses })];
+    }
+    case 'iptables':
+      return [rulesOf('IPv4', families)];
+    case 'ip6tables':
+      return [rulesOf('IPv6', families)];
+    default:
+      return assertNever(tool);
+  }
+}
+
+function merged<K, V>(families: readonly Desired[], pick: (desired: Desired) => ReadonlyMap<K, V>): ReadonlyMap<K, V> {
+  return new Map(families.flatMap((desired) => [...pick(desired)]));
+}
+
+function rulesOf(family: Family, families: readonly Desired[]): string {
+  const desired = families.find(({ kernel }) => kernel.family === family);
+  return desired ? renderTables(desired.kernel.tables) : '';
 }

@@ -14,8 +14,8 @@ export interface TakenEndpoints {
 
 interface SlicesOfService {
   readonly applied: Map<string, EndpointSlice>;
-  /** `undefined` stands for a removal. */
-  readonly pending: Map<string, EndpointSlice | undefined>;
+  /** What the next pass takes, if there is anything; `undefined` in it stands for a removal. */
+  pending: Map<string, EndpointSlice | undefined> | undefined;
   /** What the last pass had, as its lists are kept. */
   merged: EndpointsMap;
   /** What the next pass will have, once somebody asked for it while something is pending. */
@@ -58,8 +58,8 @@ export class EndpointChanges {
   latest(service: ServiceName): EndpointsMap {
     const slices = this.#services.get(service);
     if (!slices) return NO_ENDPOINTS;
-    if (slices.pending.size === 0) return slices.merged;
-    slices.latest ??= mergeSlices(withPending(slices).values(), this.#nodeName);
+    if (!slices.pending) return slices.merged;
+    slices.latest ??= mergeSlices(withPending(slices.applied, slices.pending).values(), this.#nodeName);
     return slices.latest;
   }
 
@@ -72,7 +72,8 @@ export class EndpointChanges {
     for (const name of changed) {
       const slices = this.#services.get(name);
       if (!slices) continue;
-      applyPending(slices);
+      if (slices.pending) putPending(slices.applied, slices.pending);
+      slices.pending = undefined;
       const latest = slices.latest ?? mergeSlices(slices.applied.values(), this.#nodeName);
       slices.merged = this.#replace(slices.merged, latest, changedPorts);
       slices.latest = undefined;
@@ -84,8 +85,9 @@ export class EndpointChanges {
   #put(slice: EndpointSlice, content: EndpointSlice | undefined): boolean {
     if (slice.family !== this.#family) return false;
     const slices = this.#services.get(slice.service) ?? newSlices();
-    const known = slices.pending.has(slice.name) ? slices.pending.get(slice.name) : slices.applied.get(slice.name);
+    const known = slices.pending?.has(slice.name) ? slices.pending.get(slice.name) : slices.applied.get(slice.name);
     if (same(known, content)) return false;
+    slices.pending ??= new Map();
     slices.pending.set(slice.name, content);
     this.#pending += 1;
     this.#touched.add(slice.service);
@@ -99,38 +101,38 @@ export class EndpointChanges {
     for (const key of before.keys()) {
       if (!after.has(key) && this.#endpoints.delete(key)) changedPorts.add(key);
     }
-    const kept = new Map<ServicePortKey, readonly Endpoint[]>();
+    const kept: (readonly [ServicePortKey, readonly Endpoint[]])[] = [];
     for (const [key, endpoints] of after) {
       const known = this.#endpoints.get(key);
-      const list = known && same(known, endpoints) ? known : endpoints;
-      if (list !== known) {
-        this.#endpoints.set(key, list);
+      if (known && same(known, endpoints)) {
+        kept.push([key, known]);
+      } else {
+        this.#endpoints.set(key, endpoints);
         changedPorts.add(key);
       }
-      kept.set(key, list);
     }
-    return kept;
+    return kept.length === 0 ? after : new Map([...after, ...kept]);
   }
 }
 
 const NO_ENDPOINTS: EndpointsMap = new Map();
 
 function newSlices(): SlicesOfService {
-  return { applied: new Map(), pending: new Map(), merged: NO_ENDPOINTS, latest: undefined };
+  return { applied: new Map(), pending: undefined, merged: NO_ENDPOINTS, latest: undefined };
 }
 
-function withPending({ applied, pending }: SlicesOfService): ReadonlyMap<string, EndpointSlice> {
+type Pending = ReadonlyMap<string, EndpointSlice | undefined>;
+
+function withPending(
+  applied: ReadonlyMap<string, EndpointSlice>,
+  pending: Pending,
+): ReadonlyMap<string, EndpointSlice> {
   const slices = new Map(applied);
   putPending(slices, pending);
   return slices;
 }
 
-function applyPending({ applied, pending }: SlicesOfService): void {
-  putPending(applied, pending);
-  pending.clear();
-}
-
-function putPending(into: Map<string, EndpointSlice>, pending: SlicesOfService['pending']): void {
+function putPending(into: Map<string, EndpointSlice>, pending: Pending): void {
   for (const [name, slice] of pending) {
     if (slice) into.set(name, slice);
     else into.delete(name);

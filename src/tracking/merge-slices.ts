@@ -23,18 +23,24 @@ export function mergeSlices(slices: Iterable<EndpointSlice>, nodeName: string): 
       for (const endpoint of slice.endpoints) into.push(toEndpoint(endpoint, port, nodeName));
     }
   }
-  return new Map([...merged].map(([key, endpoints]) => [key, withoutDoubles(endpoints.sort(byAddressAndPort))]));
+  for (const [key, endpoints] of merged) merged.set(key, withoutDoubles(endpoints.sort(byAddressAndPort)));
+  return merged;
 }
 
 /** Of neighbours with the same address and port one stays. */
-function withoutDoubles(sorted: readonly Endpoint[]): readonly Endpoint[] {
+function withoutDoubles(sorted: Endpoint[]): Endpoint[] {
+  if (!sorted.some((endpoint, index) => isDouble(endpoint, sorted[index - 1]))) return sorted;
   const kept: Endpoint[] = [];
   for (const endpoint of sorted) {
     const last = kept.at(-1);
-    if (last?.address !== endpoint.address || last.port !== endpoint.port) kept.push(endpoint);
+    if (!last || !isDouble(endpoint, last)) kept.push(endpoint);
     else if (last.terminating && !endpoint.terminating) kept[kept.length - 1] = endpoint;
   }
   return kept;
+}
+
+function isDouble({ address, port }: Endpoint, before: Endpoint | undefined): boolean {
+  return before?.address === address && before.port === port;
 }
 
 function toEndpoint(endpoint: SliceEndpoint, port: Port, nodeName: string): Endpoint {
@@ -53,7 +59,11 @@ function toEndpoint(endpoint: SliceEndpoint, port: Port, nodeName: string): Endp
 /** In the order of `ADDRESS:PORT` as text, which is made only where the addresses alone do not tell. */
 function byAddressAndPort(a: Endpoint, b: Endpoint): number {
   if (a.address === b.address && a.port === b.port) return 0;
-  if (a.address.startsWith(b.address) || b.address.startsWith(a.address))
-    return endpointKey(a) < endpointKey(b) ? -1 : 1;
+  if (a.address === b.address || isBeginning(a.address, b.address)) return endpointKey(a) < endpointKey(b) ? -1 : 1;
   return a.address < b.address ? -1 : 1;
+}
+
+/** True when the shorter one is how the longer one begins. */
+function isBeginning(a: string, b: string): boolean {
+  return a.length < b.length ? b.startsWith(a) : a.length > b.length && a.startsWith(b);
 }

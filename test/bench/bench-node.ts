@@ -10,8 +10,7 @@ import { LINKS, NODE_NAME } from './cluster.ts';
 const FAMILIES: readonly Family[] = ['IPv4'];
 
 /** The proxier as the daemon builds it, IPv4 alone, on a machine. */
-export function proxierOn(host: Host): Proxier {
-  const nowMs = () => performance.now();
+export function proxierOn(host: Host, nowMs = () => performance.now()): Proxier {
   const kernel = new Kernel(host, FAMILIES, nowMs);
   return new Proxier({ families: FAMILIES, nodeName: NODE_NAME, settings: settings(), kernel, nowMs });
 }

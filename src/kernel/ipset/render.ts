@@ -5,11 +5,16 @@ import type { IpSet, IpsetState, SetEntry } from './state.ts';
 
 /** The whole state as lines of `ipset restore`: all sets, then all entries, sorted. */
 export function renderIpsetState(state: IpsetState): string {
+  return [...renderIpsetParts(state)].join('');
+}
+
+/** The same in many parts, each a whole line. */
+export function* renderIpsetParts(state: IpsetState): Generator<string> {
   const sets = [...state.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return renderIpsetSteps([
-    ...sets.map((set): IpsetStep => ({ kind: 'create-set', set })),
-    ...sets.flatMap((set) => [...set.entries].sort().map((entry): IpsetStep => ({ kind: 'add-entry', set, entry }))),
-  ]);
+  for (const set of sets) yield `${renderIpsetStep({ kind: 'create-set', set })}\n`;
+  for (const { name, entries } of sets) {
+    for (const entry of [...entries].sort()) yield `add ${name} ${numberProtocol(entry)}\n`;
+  }
 }
 
 /** Lines of `ipset restore` in the order of the steps; `''` for no steps. */
@@ -41,7 +46,10 @@ function renderParameters(set: IpSet): string {
 
 /** Numbers are read several times faster than names, and also where the node has no /etc/protocols. */
 function numberProtocol(entry: SetEntry): string {
-  return entry.replace(/,(tcp|udp|sctp):/, (_, name: 'tcp' | 'udp' | 'sctp') => `,${NUMBERS[name]}:`);
+  const start = entry.indexOf(',') + 1;
+  const name = PROTOCOLS.find((protocol) => start > 0 && entry.startsWith(protocol, start));
+  return name ? `${entry.slice(0, start)}${NUMBERS[name]}${entry.slice(start + name.length - 1)}` : entry;
 }
 
-const NUMBERS = { tcp: protocolNumber('TCP'), udp: protocolNumber('UDP'), sctp: protocolNumber('SCTP') } as const;
+const PROTOCOLS = ['tcp:', 'udp:', 'sctp:'] as const;
+const NUMBERS = { 'tcp:': protocolNumber('TCP'), 'udp:': protocolNumber('UDP'), 'sctp:': protocolNumber('SCTP') };

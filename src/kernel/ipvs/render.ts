@@ -5,11 +5,22 @@ import type { Forwarding, IpvsState, RealServer, VirtualServer } from './state.t
 
 /** The whole state as sorted lines, each as `ipvsadm -Sn` prints it; `ipvsadm -R` builds the state from them in this order. */
 export function renderIpvsState(state: IpvsState): string {
-  const lines = [...state.values()].flatMap((server) => [
-    renderServer('-A', server),
-    ...[...server.realServers.values()].map((real) => renderReal('-a', server, real)),
-  ]);
-  return joinLines(lines.sort());
+  return [...renderIpvsParts(state)].join('');
+}
+
+/** The same in many parts, each some whole lines: all of it at once may be as large as the state. */
+export function* renderIpvsParts(state: IpvsState): Generator<string> {
+  const servers = [...state.values()].map((server) => [serviceFlag(server), server] as const).sort(byName);
+  for (const [, server] of servers) yield `${renderServer('-A', server)}\n`;
+  for (const [flag, { realServers }] of servers) {
+    const lines = [...realServers].sort(byName).map(([key, real]) => `-a ${flag} -r ${key} ${realOptions(real)}\n`);
+    yield lines.join('');
+  }
+}
+
+/** Sorts lines too, as a blank comes before everything that is in a name. */
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
 }
 
 /** Lines of `ipvsadm -R` in the order of the steps; `''` for no steps. Comments are not possible there. */
@@ -44,7 +55,11 @@ function renderServer(command: '-A' | '-E', server: VirtualServer): string {
 
 function renderReal(command: '-a' | '-e', server: VirtualServer, real: RealServer): string {
   const address = formatAddressPort(real.address, real.port);
-  return `${command} ${serviceFlag(server)} -r ${address} ${FORWARDING_FLAGS[real.forwarding]} -w ${real.weight}`;
+  return `${command} ${serviceFlag(server)} -r ${address} ${realOptions(real)}`;
+}
+
+function realOptions({ forwarding, weight }: RealServer): string {
+  return `${FORWARDING_FLAGS[forwarding]} -w ${weight}`;
 }
 
 function serviceFlag(server: VirtualServer): string {
