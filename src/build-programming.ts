@@ -34,7 +34,7 @@ export interface ProgrammingParts {
   readonly observers: Observers;
   readonly log: Logger;
   readonly setVerbosity: (verbosity: number) => void;
-  /** Writes settings of the kernel again that others have changed. */
+  /** Writes settings of the kernel again that were lost. */
   readonly keepSettings: () => Promise<void>;
   /** The uid of Service `namespace/name`; `''` when it is not known. */
   readonly serviceUid: (service: string) => string;
@@ -111,11 +111,13 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
   });
   const canary = new Canary({
     clock: systemClock,
-    look: () => proxier.findDrift(),
+    look: async () => {
+      await parts.keepSettings();
+      return proxier.findDrift();
+    },
     drifted: (things) => {
       log.warn({ things }, 'somebody else has changed what is ours; it is mended');
       runner.request('drift');
-      void parts.keepSettings();
     },
     trouble: (err) => log.warn({ err }, 'what others flush is noticed in full passes only'),
   });

@@ -30,7 +30,7 @@ export interface ReadyNode {
   readonly settings: ProxySettings;
   /** Of a scheduler that the kernel lacks. */
   readonly schedulerWarning: string | undefined;
-  /** Writes the settings of the kernel again that are other ones now, as they are after somebody has loaded IPVS anew. Never fails. */
+  /** Writes the settings of the kernel again when somebody has loaded IPVS anew; a look at one file else. Never fails. */
   readonly keepSettings: () => Promise<void>;
 }
 
@@ -57,13 +57,21 @@ export async function makeReady(
   if (!probed.ok) return probed;
   const { chosen, warning } = probed.value;
   if (warning !== undefined) log.warn(warning);
+  let said = '';
   const keepSettings = async () => {
+    const kept = await host.readText(RESET_BY_LOADING);
+    if (kept.ok && kept.value.trim() === '1') return;
     const again = await prepareNode(host, abilities.kernelRelease, wanted);
     if (again.ok) return tellWritten(again.value, log);
-    for (const trouble of [...again.error, ...(await setTimeouts(host, ipvs))]) log.warn(trouble);
+    const troubles = [...again.error, ...(await setTimeouts(host, ipvs))].join('; ');
+    if (troubles !== said) log.warn(troubles);
+    said = troubles;
   };
   return succeed({ settings: { ...settings, ...chosen }, schedulerWarning: warning, keepSettings });
 }
+
+/** A setting that is always wanted to be 1, and 0 when IPVS was loaded anew. */
+const RESET_BY_LOADING = '/proc/sys/net/ipv4/vs/conntrack';
 
 function tellWritten({ written }: NodePreparation, log: MakeReadyParts['log']): void {
   for (const { path, value } of written) log.info({ path, value }, 'kernel setting changed');

@@ -8,14 +8,14 @@ Standard input has one JSON object a line, standard output one for each, in the 
   serve     namespace name port                   TCP (HTTP too), UDP and SCTP on that port, both families; each answers
                                                   "NAME PEER-ADDRESS". The same name and port again changes nothing
   stop      namespace name                        closes its listeners and connections, on every port
-  ask       TARGET times [source] [patience]      that many exchanges one after another, each on a new connection:
+  ask       TARGET times [source] [source_port] [patience]  that many exchanges one after another, each on a new connection:
                                                   {"answers": {TEXT: COUNT}, "troubles": {TROUBLE: COUNT}}
-  open      key TARGET [source] [patience]        one exchange on a connection that is kept (UDP: a local port):
+  open      key TARGET [source] [source_port] [patience]  one exchange on a connection that is kept (UDP: a local port):
                                                   [answered, TEXT or TROUBLE]
   again     key [patience]                        another exchange on it
   stray     namespace key address port            sends the TCP client of that connection a segment far out of its window, as
                                                   from a server of the namespace with that address and port
-  close     key
+  close     key [reset]                           reset gives a TCP connection up at once
   rate      TARGET seconds                        exchanges a second, each on a new connection
 
 TARGET is namespace protocol address port [bytes] [path]; protocols are tcp, udp, sctp and http. With bytes, a request of
@@ -216,11 +216,13 @@ def sent_back(request):
 
 # --- clients
 
-async def connect(namespace, protocol, address, port, source=None):
+async def connect(namespace, protocol, address, port, source='', source_port=0):
     client = make_socket(namespace, protocol, socket.AF_INET6 if ':' in address else socket.AF_INET)
     try:
-        if source:
-            client.bind((source, 0))
+        if source_port:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if source or source_port:
+            client.bind((source, source_port))
         await loop.sock_connect(client, (address, port))
         return client
     except BaseException:
@@ -268,8 +270,8 @@ async def receive_http(client):
     return body
 
 
-async def exchange_once(namespace, protocol, address, port, source=None, bytes=0, path='/'):
-    with await connect(namespace, protocol, address, port, source) as client:
+async def exchange_once(namespace, protocol, address, port, source='', source_port=0, bytes=0, path='/'):
+    with await connect(namespace, protocol, address, port, source, source_port) as client:
         return await exchange(protocol, client, bytes, path)
 
 
@@ -320,9 +322,13 @@ async def stray(namespace, key, address, port):
         raw.sendto(segment[:16] + struct.pack('!H', ~total & 0xffff) + segment[18:], (client, 0))
 
 
-async def close(key):
-    if key in held:
-        held.pop(key)[1].close()
+async def close(key, reset=False):
+    if key not in held:
+        return
+    client = held.pop(key)[1]
+    if reset:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    client.close()
 
 
 async def rate(seconds, **target):

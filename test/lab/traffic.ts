@@ -13,6 +13,8 @@ export interface Target {
   readonly port: number;
   /** Address to bind first, where the namespace has several. */
   readonly source?: string;
+  /** Local port to bind first; for TCP also one that has just been used. */
+  readonly sourcePort?: number;
   /** How long to wait for one answer, default 1500; a dropped packet costs all of it. */
   readonly patienceMs?: number;
   /** Size of a request that the server has to send back; without it, and for http always, a short one is sent. */
@@ -36,7 +38,8 @@ export interface Connection {
   again(patienceMs?: number): Promise<string>;
   /** Has a server send the client of a TCP connection a segment far out of its window. */
   disturb(server: { readonly namespace: string; readonly address: string; readonly port: number }): Promise<void>;
-  close(): Promise<void>;
+  /** `reset` gives a TCP connection up at once instead of ending it. */
+  close(how?: 'reset'): Promise<void>;
 }
 
 /** Servers and clients in any namespace of the lab, all in one helper process. Requests may overlap. */
@@ -101,8 +104,8 @@ export function trafficThrough(placeOf: (host: string) => Place, end: () => Prom
         disturb: async ({ namespace, address, port }) => {
           await request(namespace, 'stray', { key, address, port });
         },
-        close: async () => {
-          await helper.request('close', { key });
+        close: async (how) => {
+          await helper.request('close', { key, ...(how ? { reset: true } : {}) });
         },
       };
     },
@@ -172,8 +175,10 @@ export function startHelper(command: string, args: readonly string[]): Helper {
   };
 }
 
-function targetArguments({ protocol, address, port, source, bytes, path }: Target): object {
-  const optional = Object.entries({ source, bytes, path }).filter(([, value]) => value !== undefined);
+function targetArguments({ protocol, address, port, source, sourcePort, bytes, path }: Target): object {
+  const optional = Object.entries({ source, source_port: sourcePort, bytes, path }).filter(
+    ([, value]) => value !== undefined,
+  );
   return { protocol, address, port, ...Object.fromEntries(optional) };
 }
 
