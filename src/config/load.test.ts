@@ -11,7 +11,7 @@ describe('config/load', () => {
 
   it('says so when a flag asks for another mode', () =>
     expect(fromFlags({ 'proxy-mode': 'iptables' }).notices).to.deep.equal([
-      'mode is "iptables"; this program runs ipvs anyway; what kube-proxy made in that mode stays until "kube-proxy --cleanup"',
+      'mode is "iptables"; this program runs ipvs anyway; what kube-proxy made in that mode stays until "ipvs-proxier cleanup --of iptables"',
     ]));
 
   it('takes null for absent everywhere', () =>

@@ -1,15 +1,16 @@
 import { expect } from 'chai';
 import { fromFile, fromFlags, OWN } from './config-fixture.ts';
 
-const ANYWAY = 'this program runs ipvs anyway; what kube-proxy made in that mode stays until "kube-proxy --cleanup"';
+const anyway = (mode: string) =>
+  `mode is "${mode}"; this program runs ipvs anyway; what kube-proxy made in that mode stays until "ipvs-proxier cleanup --of ${mode}"`;
 const UNUSED_WEIGHTS = 'weights do not count, as weightPolicy is "uniform"; every endpoint has weight 1';
 
 describe('config/notices', () => {
   const cases: [text: string, notices: string[]][] = [
     ['mode: ipvs', []],
     ['mode: ""', ['mode is empty; this program runs ipvs anyway']],
-    ['mode: iptables', [`mode is "iptables"; ${ANYWAY}`]],
-    ['mode: nftables', [`mode is "nftables"; ${ANYWAY}`]],
+    ['mode: iptables', [anyway('iptables')]],
+    ['mode: nftables', [anyway('nftables')]],
     [
       'mode: ipvs\niptables: {syncPeriod: 5s, minSyncPeriod: 2s, masqueradeAll: true, localhostNodePorts: false}\nnftables: {masqueradeBit: 15}\nwinkernel: {enableDSR: true}\nwindowsRunAsService: true',
       [

@@ -49,7 +49,7 @@ export function weightsNotice({ weightPolicy, weights }: IpvsProxierConfiguratio
 function modeNotice(mode: KubeProxyConfiguration['mode']): string[] {
   if (mode === 'ipvs') return [];
   const given = mode === '' ? 'mode is empty' : `mode is "${mode}"`;
-  const left = mode === '' ? '' : '; what kube-proxy made in that mode stays until "kube-proxy --cleanup"';
+  const left = mode === '' ? '' : `; what kube-proxy made in that mode stays until "ipvs-proxier cleanup --of ${mode}"`;
   return [`${given}; this program runs ipvs anyway${left}`];
 }
 
