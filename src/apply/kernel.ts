@@ -1,14 +1,13 @@
+import type { Touched } from '../desired/touched.ts';
 import type { FlowTargets } from '../kernel/conntrack/state.ts';
 import { parseAddressShow } from '../kernel/dummy/parse.ts';
 import { renderDummySteps } from '../kernel/dummy/render.ts';
 import { parseIpsetSave } from '../kernel/ipset/parse.ts';
-import type { SetEntry } from '../kernel/ipset/state.ts';
 import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
-import type { IpAddress } from '../net/ip-address.ts';
 import { clearStaleFlows } from './conntrack.ts';
 import type { Host } from './host.ts';
 import { type Known, ownedBy, takeOver } from './known-state.ts';
@@ -40,14 +39,6 @@ interface FlowsCleared {
   readonly flows: number;
   readonly more: boolean;
   readonly runs: readonly FinishedScript<'conntrack'>[];
-}
-
-/** Names of what a family's scripts may have changed. */
-interface Scope {
-  readonly servers: ReadonlySet<VirtualServerKey>;
-  readonly addresses: ReadonlySet<IpAddress>;
-  readonly entries: ReadonlySet<SetEntry>;
-  readonly rules: boolean;
 }
 
 /**
@@ -135,7 +126,7 @@ export class Kernel {
     return succeed(finished);
   }
 
-  settle(after: ObservedState, scope: Scope | 'everything'): void {
+  settle(after: ObservedState, scope: Touched | 'everything'): void {
     const known = this.#known.get(after.family);
     if (!known?.ok) return;
     if (scope === 'everything') this.#known.set(after.family, { ok: true, value: ownedBy(after, known.value) });

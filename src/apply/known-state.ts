@@ -1,3 +1,4 @@
+import type { Touched } from '../desired/touched.ts';
 import type { IpSet, SetEntry } from '../kernel/ipset/state.ts';
 import type { ReadTables } from '../kernel/iptables/state.ts';
 import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
@@ -35,7 +36,11 @@ function copyOf(set: IpSet): IpSet {
 }
 
 /** Makes the named part of what is known the same as in `after`, which need not have more than that part. */
-export function takeOver(known: KnownState, after: ObservedState, { servers, addresses, entries, rules }: Scope): void {
+export function takeOver(
+  known: KnownState,
+  after: ObservedState,
+  { servers, addresses, entries, rules }: Touched,
+): void {
   for (const key of servers) {
     const server = after.ipvs.get(key);
     if (server) known.ipvs.set(key, server);
@@ -51,13 +56,6 @@ export function takeOver(known: KnownState, after: ObservedState, { servers, add
     else takeEntries(present.entries as Set<SetEntry>, set, entries);
   }
   if (rules) known.tables = after.tables;
-}
-
-interface Scope {
-  readonly servers: ReadonlySet<VirtualServerKey>;
-  readonly addresses: ReadonlySet<IpAddress>;
-  readonly entries: ReadonlySet<SetEntry>;
-  readonly rules: boolean;
 }
 
 function takeEntries(into: Set<SetEntry>, { entries }: IpSet, touched: ReadonlySet<SetEntry>): void {
