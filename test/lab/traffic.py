@@ -20,8 +20,9 @@ Standard input has one JSON object a line, standard output one for each, in the 
 
 TARGET is namespace protocol address port [bytes] [path]; protocols are tcp, udp, sctp and http. With bytes, a request of
 that size goes there, to be sent back whole behind the answer; with http it is the size of the body. path is http's, "/"
-unless given. A trouble is refused, reset, timeout, closed (by the server, before it answered), mangled (not sent back as
-it was), forbidden, unreachable, "status NNN", or the system's own words.
+unless given. A trouble is refused, reset, timeout, silent (ask: there was a connection, and no answer on it in time),
+closed (by the server, before it answered), mangled (not sent back as it was), forbidden, unreachable, "status NNN", or
+the system's own words.
 patience is in seconds. The namespace "root" is the one this process was started in.
 """
 import asyncio
@@ -272,7 +273,12 @@ async def receive_http(client):
 
 async def exchange_once(namespace, protocol, address, port, source='', source_port=0, bytes=0, path='/'):
     with await connect(namespace, protocol, address, port, source, source_port) as client:
-        return await exchange(protocol, client, bytes, path)
+        try:
+            return await exchange(protocol, client, bytes, path)
+        except asyncio.CancelledError:
+            if protocol == 'udp':
+                raise
+            raise Trouble('silent') from None
 
 
 async def outcome(attempt, patience=PATIENCE_SECONDS):

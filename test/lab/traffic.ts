@@ -27,7 +27,7 @@ export interface Target {
 export interface Replies {
   /** By 'NAME PEER': the server that answered, and the client's address as it saw it. */
   readonly answers: ReadonlyMap<string, number>;
-  /** By what happened instead: refused, reset, timeout, closed, forbidden, unreachable, 'status 503', or the system's words. */
+  /** By what happened instead: refused, reset, timeout, silent (a connection without an answer), closed, forbidden, unreachable, 'status 503', or the system's words. */
   readonly troubles: ReadonlyMap<string, number>;
 }
 
