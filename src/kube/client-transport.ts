@@ -1,5 +1,6 @@
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { ApiError } from './client-errors.ts';
+import { ListReader } from './list-reader.ts';
 
 /** One request to the API server. */
 export interface ApiRequest {
@@ -45,26 +46,69 @@ export async function callJson(
   progress: () => void = () => {},
   limitBytes = ANSWER_LIMIT_BYTES,
 ): Promise<Result<unknown, ApiError>> {
-  const unwanted = new AbortController();
-  const signal = request.signal ? AbortSignal.any([request.signal, unwanted.signal]) : unwanted.signal;
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  const chunk = (piece: Buffer) => {
-    if (unwanted.signal.aborted) return;
+  const chunks: Buffer[] = [];
+  const take = (piece: Buffer) => {
     chunks.push(piece);
-    bytes += piece.length;
-    progress();
-    if (bytes <= limitBytes) return;
-    chunks = [];
-    unwanted.abort();
+    return undefined;
   };
-  const sent = await transport.send({ ...request, signal }, { sending: progress, opened: progress, chunk });
-  const malformed = (message: string) => fail({ kind: 'malformed', url: request.path, message } as const);
-  if (unwanted.signal.aborted) return malformed(`the answer is longer than ${limitBytes} bytes`);
+  const sent = await receive(transport, request, { take, progress, limitBytes });
   if (!sent.ok) return sent;
   try {
     return succeed(chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString()));
   } catch (error) {
-    return malformed(String(error));
+    return malformed(request, String(error));
   }
+}
+
+/** As {@link callJson} for a list. Its items are passed on while they arrive, and are left out of the answer. */
+export async function callList(
+  transport: ApiTransport,
+  request: ApiRequest,
+  item: (json: unknown) => void,
+  progress: () => void = () => {},
+  limitBytes = ANSWER_LIMIT_BYTES,
+): Promise<Result<unknown, ApiError>> {
+  const reader = new ListReader();
+  const take = (piece: Buffer) => {
+    const items = reader.push(piece);
+    if (!items.ok) return items.error;
+    for (const json of items.value) item(json);
+    return undefined;
+  };
+  const sent = await receive(transport, request, { take, progress, limitBytes });
+  if (!sent.ok) return sent;
+  const list = reader.end();
+  return list.ok ? list : malformed(request, list.error);
+}
+
+interface Receiver {
+  /** Gives a message when it wants no more. */
+  readonly take: (piece: Buffer) => string | undefined;
+  readonly progress: () => void;
+  readonly limitBytes: number;
+}
+
+/** Sends a request and passes its answer on; one that is not taken any more is broken off, and malformed. */
+async function receive(
+  transport: ApiTransport,
+  request: ApiRequest,
+  { take, progress, limitBytes }: Receiver,
+): Promise<Result<undefined, ApiError>> {
+  const unwanted = new AbortController();
+  const signal = request.signal ? AbortSignal.any([request.signal, unwanted.signal]) : unwanted.signal;
+  let bytes = 0;
+  let reason: string | undefined;
+  const chunk = (piece: Buffer) => {
+    if (reason !== undefined) return;
+    bytes += piece.length;
+    progress();
+    reason = bytes > limitBytes ? `the answer is longer than ${limitBytes} bytes` : take(piece);
+    if (reason !== undefined) unwanted.abort();
+  };
+  const sent = await transport.send({ ...request, signal }, { sending: progress, opened: progress, chunk });
+  return reason === undefined ? sent : malformed(request, reason);
+}
+
+function malformed({ path }: ApiRequest, message: string): Result<never, ApiError> {
+  return fail({ kind: 'malformed', url: path, message });
 }

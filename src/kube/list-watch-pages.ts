@@ -2,8 +2,14 @@ import { fail, type Result, succeed } from '../model/result.ts';
 import type { ApiError } from './client-errors.ts';
 import { metadataOf, type RawObject, readRawObject } from './watch-events.ts';
 
-/** Asks for one page of a list with these query parameters besides the selectors; for the whole of it without `limit`. */
-export type FetchPage = (query: Readonly<Record<string, string>>) => Promise<Result<unknown, ApiError>>;
+/**
+ * Asks for one page of a list with these query parameters besides the selectors; for the whole of it without `limit`. Each item is passed on as
+ * it arrives, and left out of the answer.
+ */
+export type FetchPage = (
+  query: Readonly<Record<string, string>>,
+  item: (json: unknown) => void,
+) => Promise<Result<unknown, ApiError>>;
 
 /** A complete list. */
 export interface CompleteList<S> {
@@ -27,13 +33,10 @@ export async function readPages<S>(
   const start = version === '' ? {} : { resourceVersion: version };
   const objects = new Map<string, S>();
   for (let query: Readonly<Record<string, string>> = { limit: pageLimit, ...start }; ; ) {
-    const fetched = await fetchPage(query);
-    if (!fetched.ok && isExpiredPage(query, fetched.error)) return readWhole(fetchPage, keep);
-    if (!fetched.ok) return fetched;
-    const page = readPage(fetched.value);
-    if (!page.ok) return page;
     const { size } = objects;
-    for (const object of page.value.objects) objects.set(object.key, keep(object));
+    const page = await readPage(fetchPage, query, objects, keep);
+    if (!page.ok && isExpiredPage(query, page.error)) return readWhole(fetchPage, keep);
+    if (!page.ok) return page;
     const { next } = page.value;
     if (next !== '' && objects.size === size) return malformed('its pages have no end');
     if (next === '') return succeed({ resourceVersion: page.value.resourceVersion, objects });
@@ -45,12 +48,9 @@ async function readWhole<S>(
   fetchPage: FetchPage,
   keep: (object: RawObject) => S,
 ): Promise<Result<CompleteList<S>, ApiError>> {
-  const fetched = await fetchPage({});
-  if (!fetched.ok) return fetched;
-  const page = readPage(fetched.value);
-  if (!page.ok) return page;
-  const objects = new Map(page.value.objects.map((object) => [object.key, keep(object)]));
-  return succeed({ resourceVersion: page.value.resourceVersion, objects });
+  const objects = new Map<string, S>();
+  const page = await readPage(fetchPage, {}, objects, keep);
+  return page.ok ? succeed({ resourceVersion: page.value.resourceVersion, objects }) : page;
 }
 
 function isExpiredPage(query: Readonly<Record<string, string>>, error: ApiError): boolean {
@@ -61,17 +61,29 @@ interface Page {
   readonly resourceVersion: string;
   /** Token of the next page; `''` on the last. */
   readonly next: string;
-  readonly objects: readonly RawObject[];
 }
 
-function readPage(json: unknown): Result<Page, ApiError> {
+/** Puts what is kept of each object where the others are. */
+async function readPage<S>(
+  fetchPage: FetchPage,
+  query: Readonly<Record<string, string>>,
+  into: Map<string, S>,
+  keep: (object: RawObject) => S,
+): Promise<Result<Page, ApiError>> {
+  let isComplete = true;
+  const fetched = await fetchPage(query, (item) => {
+    const object = readRawObject(item);
+    if (object) into.set(object.key, keep(object));
+    else isComplete = false;
+  });
+  if (!fetched.ok) return fetched;
+  const json = fetched.value;
   const { resourceVersion, continue: next } = metadataOf(json);
-  const items = typeof json === 'object' && json !== null && 'items' in json ? (json.items ?? []) : undefined;
-  if (typeof resourceVersion !== 'string' || resourceVersion === '' || !Array.isArray(items))
+  const others = typeof json === 'object' && json !== null && 'items' in json ? (json.items ?? []) : undefined;
+  if (typeof resourceVersion !== 'string' || resourceVersion === '' || !Array.isArray(others))
     return malformed('it is not a list');
-  const objects = items.flatMap((item) => readRawObject(item) ?? []);
-  if (objects.length < items.length) return malformed('an item has no complete metadata');
-  return succeed({ resourceVersion, next: typeof next === 'string' ? next : '', objects });
+  if (!isComplete || others.length > 0) return malformed('an item has no complete metadata');
+  return succeed({ resourceVersion, next: typeof next === 'string' ? next : '' });
 }
 
 function malformed(message: string): Result<never, ApiError> {

@@ -1,9 +1,9 @@
 import { fail, type Result } from '../model/result.ts';
 import type { Clock } from '../queue/clock.ts';
 import type { ApiError } from './client-errors.ts';
-import { type ApiTransport, callJson } from './client-transport.ts';
+import { type ApiTransport, callList } from './client-transport.ts';
 import type { RequestPace } from './list-watch-pace.ts';
-import { type CompleteList, readPages } from './list-watch-pages.ts';
+import { type CompleteList, type FetchPage, readPages } from './list-watch-pages.ts';
 import { guardSilence } from './list-watch-silence.ts';
 import type { RawObject } from './watch-events.ts';
 
@@ -46,27 +46,28 @@ export async function requestList<S>(
   const countPages = () => {
     for (; uncounted > 0; uncounted -= 1) pace.count();
   };
-  const fetchPage = async (query: Query) => {
+  const fetchPage: FetchPage = async (query, item) => {
     if (!('limit' in query)) {
       countPages();
       await pace.turn(signal);
     } else uncounted += 1;
-    return fetchJson(request, query);
+    return fetchList(request, query, item);
   };
   const list = await readPages(fetchPage, version, keep);
   if (!list.ok) countPages();
   return list;
 }
 
-async function fetchJson(
+async function fetchList(
   { transport, clock, resource, signal }: ListRequest,
   query: Query,
+  item: (json: unknown) => void,
 ): Promise<Result<unknown, ApiError>> {
   const { path } = resource;
   const guard = guardSilence(clock, signal, SILENCE_MS);
   const request = { method: 'GET', path, query: { ...selectors(resource), ...query }, signal: guard.signal } as const;
   const limitBytes = 'limit' in query && !('resourceVersion' in query) ? undefined : WHOLE_LIST_LIMIT_BYTES;
-  const fetched = await callJson(transport, request, () => guard.heard(SILENCE_MS), limitBytes);
+  const fetched = await callList(transport, request, item, () => guard.heard(SILENCE_MS), limitBytes);
   guard.end();
   return guard.fired() ? fail({ kind: 'unreachable', url: path, message: 'the server fell silent' }) : fetched;
 }
