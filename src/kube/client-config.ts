@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { type Cluster, KubeConfig } from '@kubernetes/client-node';
-import { parse } from 'yaml';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { ExecPlugin } from './exec-plugin.ts';
+import { type Login, readKubeconfig, serviceAccount } from './kubeconfig.ts';
+import { LibraryLogin } from './login-options.ts';
 
 /** Where the API server and the credentials for it are found. */
 export interface ConnectionSettings {
@@ -23,9 +22,9 @@ export interface KubeconfigError {
   readonly message: string;
 }
 
-/** A server and the material to talk to it, as the client library keeps them. */
+/** A server and the material to talk to it. */
 export interface LoadedConfig {
-  readonly config: KubeConfig;
+  readonly login: Login;
   /** URL without a slash at the end. */
   readonly server: string;
   /** Without a slash at the end, and with the same scheme. */
@@ -34,11 +33,13 @@ export interface LoadedConfig {
   readonly text: string;
   /** What hands out the credentials of the user, besides those in the file. */
   readonly plugin: ExecPlugin | undefined;
+  /** What is asked for the credentials in place of the login itself. */
+  readonly library: LibraryLogin | undefined;
 }
 
 /**
- * Reads the kubeconfig; without one, and without `master`, the service account of the pod. `tokenFile`, which the client library does
- * not know, and servers without TLS work as with kubectl. Source: k8s.io/client-go tools/clientcmd BuildConfigFromFlags
+ * Reads the kubeconfig; without one, and without `master`, the service account of the pod. Servers without TLS work as with kubectl.
+ * Source: k8s.io/client-go tools/clientcmd BuildConfigFromFlags
  */
 export function loadKubeConfig({
   kubeconfig,
@@ -48,26 +49,20 @@ export function loadKubeConfig({
   const source = kubeconfig === '' ? 'in-cluster' : kubeconfig;
   try {
     const text = kubeconfig === '' ? '' : readFileSync(kubeconfig, 'utf8');
-    const config = kubeconfig === '' ? configWithoutFile(master) : configFromText(text, dirname(resolve(kubeconfig)));
-    const exec = config?.getCurrentUser()?.exec;
-    const cluster = config?.getCurrentCluster();
-    if (!config || !cluster) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
-    const ca = cluster.caData ?? cluster.caFile;
-    const server = serverUrl(master === '' ? cluster.server : master, ca);
+    const read = kubeconfig === '' ? loginWithoutFile(master) : readKubeconfig(text, kubeconfig);
+    if (!read) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
+    const ca = read.cluster.caData ?? read.cluster.caFile;
+    const server = serverUrl(master === '' ? read.cluster.server : master, ca);
     const others = otherServers.map((other) => serverUrl(other, ca));
     const odd = others.find((other) => new URL(other).protocol !== new URL(server).protocol);
     if (odd) return fail({ kind: 'kubeconfig-unusable', source, message: `${odd} has another scheme than ${server}` });
     // The library asks for skipTLSVerify where there is no TLS to verify.
-    const skipTLSVerify = cluster.skipTLSVerify || server.startsWith('http:');
-    config.clusters = config.clusters.map((each) =>
-      each.name === cluster.name ? { ...each, server, skipTLSVerify } : each,
-    );
-    const plugin = exec
-      ? new ExecPlugin(exec, kubeconfig, () => clusterInfo({ ...cluster, server, skipTLSVerify }, text))
-      : undefined;
-    // The library would run it without an end, and without what it is to know.
-    config.users = config.users.map(({ exec: _, ...user }) => user);
-    return succeed({ config, server, otherServers: others, text, plugin });
+    const skipTLSVerify = read.cluster.skipTLSVerify || server.startsWith('http:');
+    const login = { ...read, cluster: { ...read.cluster, server, skipTLSVerify } };
+    const { exec } = login.user;
+    const plugin = exec ? new ExecPlugin(exec, kubeconfig, () => clusterInfo(login)) : undefined;
+    const library = LibraryLogin.isNeeded(login) ? new LibraryLogin(login) : undefined;
+    return succeed({ login, server, otherServers: others, text, plugin, library });
   } catch (error) {
     return fail({
       kind: 'kubeconfig-unusable',
@@ -77,10 +72,9 @@ export function loadKubeConfig({
   }
 }
 
-/** What a plugin is told of the cluster; its extension is the only part that the library does not keep. */
-function clusterInfo({ name, server, tlsServerName, skipTLSVerify, caData, caFile, proxyUrl }: Cluster, text: string) {
-  const raw: { readonly clusters?: readonly RawCluster[] | null } | null = parse(text);
-  const extensions = raw?.clusters?.find((each) => each.name === name)?.cluster?.extensions ?? [];
+/** What a plugin is told of the cluster. */
+function clusterInfo({ cluster, extension }: Login) {
+  const { server, tlsServerName, skipTLSVerify, caData, caFile, proxyUrl } = cluster;
   const authority = caData ?? (caFile ? readFileSync(caFile).toString('base64') : undefined);
   return {
     server,
@@ -88,15 +82,8 @@ function clusterInfo({ name, server, tlsServerName, skipTLSVerify, caData, caFil
     'insecure-skip-tls-verify': skipTLSVerify || undefined,
     'certificate-authority-data': authority,
     'proxy-url': proxyUrl,
-    config: extensions.find((each) => each.name === 'client.authentication.k8s.io/exec')?.extension,
+    config: extension,
   };
-}
-
-interface RawCluster {
-  readonly name?: string;
-  readonly cluster?: {
-    readonly extensions?: readonly { readonly name?: string; readonly extension?: unknown }[] | null;
-  } | null;
 }
 
 function missingServer(kubeconfig: string): string {
@@ -105,38 +92,13 @@ function missingServer(kubeconfig: string): string {
     : 'it has no current context with a cluster';
 }
 
-function configWithoutFile(master: string): KubeConfig | undefined {
-  const config = new KubeConfig();
-  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = process.env;
-  if (master !== '')
-    config.loadFromClusterAndUser({ name: 'master', server: master, skipTLSVerify: false }, { name: 'none' });
-  else if (KUBERNETES_SERVICE_HOST && KUBERNETES_SERVICE_PORT) config.loadFromCluster();
-  else return undefined;
-  return config;
-}
-
-interface RawUser {
-  readonly name?: string;
-  readonly user?: { readonly tokenFile?: string } | null;
-}
-
-function configFromText(text: string, directory: string): KubeConfig {
-  const config = new KubeConfig();
-  config.loadFromString(text);
-  config.makePathsAbsolute(directory);
-  const raw: { readonly users?: readonly RawUser[] | null } | null = parse(text);
-  for (const { name, user } of raw?.users ?? []) {
-    if (user?.tokenFile) useTokenFile(config, name, resolve(directory, user.tokenFile));
-  }
-  return config;
-}
-
-function useTokenFile(config: KubeConfig, name: string | undefined, tokenFile: string): void {
-  config.users = config.users.map((user) => {
-    if (user.name !== name) return user;
-    const { token: _, ...others } = user;
-    return { ...others, authProvider: { name: 'tokenFile', config: { tokenFile } } };
-  });
+function loginWithoutFile(master: string): Login | undefined {
+  if (master === '') return serviceAccount(process.env);
+  return {
+    cluster: { name: 'master', server: master, skipTLSVerify: false },
+    user: { name: 'none' },
+    extension: undefined,
+  };
 }
 
 function serverUrl(server: string, ca: string | undefined): string {

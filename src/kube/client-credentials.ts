@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../queue/clock.ts';
 import { type ConnectionSettings, type LoadedConfig, loadKubeConfig } from './client-config.ts';
 import { ServerChoice } from './client-servers.ts';
+import { type LoginOptions, loginOptions } from './login-options.ts';
 
 /** What every request needs. */
 export interface Connection {
@@ -98,7 +99,7 @@ export class Credentials {
   }
 
   /** Rejects when it takes too long, or when nobody wants them any more. */
-  async #readOptions(loaded: LoadedConfig): Promise<HttpsOptions> {
+  async #readOptions(loaded: LoadedConfig): Promise<LoginOptions> {
     const stopping = new AbortController();
     const ended = Promise.withResolvers<never>();
     const stop = (why: string) => {
@@ -134,17 +135,14 @@ export class Credentials {
     this.#tls = tls;
     this.#protocol = protocol;
     if (current) retire(current.agent);
-    if (this.#loaded.config.getCurrentCluster()?.proxyUrl && options.agent instanceof HttpAgent) return options.agent;
+    if (this.#loaded.login.cluster.proxyUrl && options.agent instanceof HttpAgent) return options.agent;
     const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000 };
     return protocol === 'https:' ? new HttpsAgent({ ...tls, ...keepAlive }) : new HttpAgent(keepAlive);
   }
 }
 
-type HttpsOptions = RequestOptions & { auth?: string };
-
-async function applyAll({ config, plugin }: LoadedConfig, signal: AbortSignal): Promise<HttpsOptions> {
-  const options: HttpsOptions = {};
-  await config.applyToHTTPSOptions(options);
+async function applyAll({ login, plugin, library }: LoadedConfig, signal: AbortSignal): Promise<LoginOptions> {
+  const options = library ? await library.options() : loginOptions(login);
   const { token, clientCertificateData, clientKeyData } = (await plugin?.credentials(signal)) ?? {};
   if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
   return clientCertificateData ? { ...options, cert: clientCertificateData, key: clientKeyData } : options;

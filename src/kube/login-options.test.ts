@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { expect } from 'chai';
+import { type LoginUser, readKubeconfig } from './kubeconfig.ts';
+import { LibraryLogin, loginOptions } from './login-options.ts';
+
+const cluster = { name: 'mine', server: 'https://192.0.2.1', skipTLSVerify: false };
+
+function login(user: Omit<LoginUser, 'name'>, more: object = {}) {
+  return { cluster: { ...cluster, ...more }, user: { name: 'me', ...user }, extension: undefined };
+}
+
+describe('kube/login-options', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'login-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  function file(name: string, text: string): string {
+    writeFileSync(join(directory, name), text);
+    return join(directory, name);
+  }
+
+  it('are those that the client library has', async () => {
+    const [certificate, key, authority] = [file('crt', 'C'), file('key', 'K'), file('ca', 'A')];
+    const users = [
+      { 'client-certificate': certificate, 'client-key': key, as: 'you' },
+      { 'client-certificate-data': 'Qw==', 'client-key-data': 'Sw==' },
+      { username: 'me', password: 'secret' },
+      { token: 'secret' },
+      {},
+    ];
+    const clusters = [
+      { server: 'https://x', 'certificate-authority': authority, 'tls-server-name': 'api' },
+      { server: 'https://x', 'certificate-authority-data': 'QQ==' },
+      { server: 'https://x', 'insecure-skip-tls-verify': true },
+    ];
+    for (const user of users) {
+      for (const each of clusters) {
+        const text = JSON.stringify({
+          'current-context': 'a',
+          contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+          clusters: [{ name: 'a', cluster: each }],
+          users: [{ name: 'a', user }],
+        });
+        const config = new KubeConfig();
+        config.loadFromString(text);
+        const expected: Record<string, unknown> = {};
+        await config.applyToHTTPSOptions(expected);
+        const { agent: _, ...options } = expected;
+        const own = readKubeconfig(text, join(directory, 'config'));
+        expect(own && loginOptions(own)).to.deep.equal(options);
+      }
+    }
+  });
+
+  it('have the token that is in a file', () => {
+    const options = loginOptions(login({ tokenFile: file('token', 'secret\n') }));
+    expect(options.headers).to.deep.equal({ Authorization: 'Bearer secret\n' });
+  });
+
+  it('take data before a file', () => {
+    const options = loginOptions(login({ certData: 'Qw==', certFile: '/none' }, { caData: 'QQ==', caFile: '/none' }));
+    expect([options.cert, options.ca].map(String)).to.deep.equal(['C', 'A']);
+  });
+
+  it('cannot be had without a file that is named', () => {
+    expect(() => loginOptions(login({ tokenFile: join(directory, 'none') }))).to.throw('ENOENT');
+  });
+
+  it('are left to the client library for an auth provider', async () => {
+    const provided = login({ authProvider: { name: 'gcp', config: { 'access-token': 'secret' } } });
+    expect(LibraryLogin.isNeeded(provided)).to.equal(true);
+    const { headers } = await new LibraryLogin(provided).options();
+    expect(headers).to.deep.equal({ Authorization: 'Bearer secret' });
+  });
+
+  it('are left to the client library for a proxy, with the token of a file', async () => {
+    const proxied = login({ tokenFile: file('token', 'secret') }, { proxyUrl: 'http://127.0.0.1:1' });
+    expect(LibraryLogin.isNeeded(proxied)).to.equal(true);
+    const { headers, agent } = await new LibraryLogin(proxied).options();
+    expect(headers).to.deep.equal({ Authorization: 'Bearer secret' });
+    expect(agent?.constructor.name).to.equal('HttpsProxyAgent');
+  });
+
+  it('need no library otherwise', () => {
+    expect(LibraryLogin.isNeeded(login({ token: 'secret' }))).to.equal(false);
+  });
+});
