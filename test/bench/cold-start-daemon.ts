@@ -1,7 +1,7 @@
 /**
- * The daemon on a machine that takes its scripts and keeps none of the long ones. Prints what it came to and ends.
+ * The daemon on a machine in another process, whose tools it does not start but asks for. Prints what it came to and ends.
  *
- * Usage: node --expose-gc test/bench/cold-start-daemon.ts KUBECONFIG, in base64
+ * Usage: node --expose-gc test/bench/cold-start-daemon.ts KUBECONFIG, in base64, and the machine's SOCKET
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import type { FollowingHost } from '../../src/apply/host.ts';
 import { runDaemon } from '../../src/daemon.ts';
 import { succeed } from '../../src/model/result.ts';
-import { type StartingHost, startingHost } from '../config/starting-host.ts';
+import { askMachine } from './ask-machine.ts';
 import { NODE_NAME } from './cluster.ts';
-import { countLines } from './hosts.ts';
 import { collectGarbage } from './measure.ts';
 
 interface Memory {
@@ -37,18 +37,15 @@ export interface ColdStarted {
 
 const LATER_MS = 10_000;
 
-/** What a probe of the scheduler or the like comes to. */
-const SHORT_SCRIPT = 10;
+await main(process.argv[2] ?? '', process.argv[3] ?? '');
 
-if (import.meta.main) await main(process.argv[2] ?? '');
-
-async function main(kubeconfig: string): Promise<void> {
+async function main(kubeconfig: string, socket: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-cold-start-'));
   const file = join(folder, 'kubeconfig');
   writeFileSync(file, Buffer.from(kubeconfig, 'base64'));
   const stop = Promise.withResolvers<string>();
   const programmed = Promise.withResolvers<number>();
-  const machine = forgetfulHost(startingHost());
+  const machine = otherMachine(socket);
   const openLog = () =>
     pino({ level: 'info' }, { write: (line: string) => hear(JSON.parse(line).msg, programmed.resolve) });
   const terminal = {
@@ -106,17 +103,26 @@ function hear(message: unknown, programmed: (ms: number) => void): void {
   if (message === 'node programmed') programmed(performance.now());
 }
 
-/** Virtual servers are counted and not kept, so that what is measured is the daemon's memory alone. */
-function forgetfulHost(host: StartingHost): { readonly host: StartingHost; readonly lines: () => number } {
+/** Counts lines for `ipvsadm`. */
+function otherMachine(socket: string): { readonly host: FollowingHost; readonly lines: () => number } {
   let total = 0;
-  const runTool: StartingHost['runTool'] = async (call) => {
-    host.calls.length = 0;
-    const lines = countLines(call);
-    if (call.tool !== 'ipvsadm' || lines <= SHORT_SCRIPT) return host.runTool(call);
-    total += lines;
-    return succeed({ stdout: '', stderr: '' });
+  const host: FollowingHost = {
+    runTool: (call) => {
+      if (call.tool === 'ipvsadm') total += countLines(call.input ?? '');
+      return askMachine(socket, { kind: 'run', call });
+    },
+    readText: (path) => askMachine(socket, { kind: 'read', path }),
+    writeText: (path, text) => askMachine(socket, { kind: 'write', path, text }),
+    followTool: () => ({ ended: new Promise(() => {}), stop: () => {} }),
   };
-  return { host: { ...host, runTool }, lines: () => total };
+  return { host, lines: () => total };
+}
+
+/** Leaves no garbage. */
+function countLines(text: string): number {
+  let lines = 0;
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) lines += 1;
+  return lines;
 }
 
 function memory(): Memory {
