@@ -53,7 +53,7 @@ export class Claims {
       for (const front of now?.fronts ?? [])
         if (now) claimsOf(virtualServerKey(front.server)).push({ part: now, front });
     }
-    return [...affected].map(([key, claims]) => this.#settle(key, claims));
+    return [...affected].map(([key, claims]) => this.#settle(key, claims.slice()));
   }
 
   /** One for each frontend that a service port claims and does not get, sorted. */
@@ -62,6 +62,7 @@ export class Claims {
     return problems.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, problem]) => problem);
   }
 
+  /** `claims` is kept. */
   #settle(key: VirtualServerKey, claims: readonly OwnedFrontend[]): ClaimChange {
     const before = this.#frontends.get(key)?.counting ?? NOTHING;
     const owner = claims.reduce<OwnedFrontend | undefined>(

@@ -7,6 +7,7 @@
  */
 export function schedulerFlags(scheduler: string, wanted: readonly string[] | undefined): readonly string[] {
   if (!wanted) return scheduler === 'mh' ? MH_DEFAULT : NO_FLAGS;
+  if (wanted.length === 0) return NO_FLAGS;
   return printedNames(scheduler).filter((name, bit) => wanted.includes(name) || wanted.includes(BITS[bit] ?? name));
 }
 

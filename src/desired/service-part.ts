@@ -65,14 +65,21 @@ export function servicePart(
         closedToNode: isGuarded && !nodeIsInRanges(port, node),
       };
     }),
-    entries: [
+    entries: orNothing([
       ...endpoints.filter(({ local }) => local).map((endpoint) => loopBackEntry(endpoint, port)),
       ...healthCheckEntries(port, node, settings),
-    ],
-    withoutLocal: policiesWithoutLocal(port, chosen),
-    problems: addressesOfOtherNodes(port, node),
+    ]),
+    withoutLocal: orNothing(policiesWithoutLocal(port, chosen)),
+    problems: orNothing(addressesOfOtherNodes(port, node)),
   };
 }
+
+/** Empty lists are all the same one, as there is one of nearly each kind in every part. */
+function orNothing<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NOTHING : list;
+}
+
+const NOTHING: readonly never[] = [];
 
 /** kube-proxy looks at the ranges of the family alone. */
 function isRestricted(port: ServicePort, { behaviour }: ProxySettings): boolean {

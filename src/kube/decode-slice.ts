@@ -50,7 +50,7 @@ function readSlice(reader: Reader, object: Json, intern: Intern): EndpointSlice 
   const ports = list(reader, 'ports', object.ports);
   const endpoints = list(reader, 'endpoints', object.endpoints);
   return {
-    name: intern(`${namespace}/${name}`),
+    name: `${namespace}/${name}`,
     service,
     family: addressType,
     ports: frozen(ports.flatMap((port, index) => readPort(reader, `ports[${index}]`, record(port)) ?? [])),
@@ -109,7 +109,7 @@ function readEndpoint(
   const nodeName = text(entry.nodeName);
   const names = (name: string, value: unknown) => readNames(reader, `${field}.hints.${name}`, value, intern);
   return Object.freeze({
-    address: intern(address),
+    address,
     ready: conditions.ready !== false,
     serving: conditions.serving !== false,
     terminating: conditions.terminating === true,

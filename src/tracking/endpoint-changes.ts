@@ -13,11 +13,12 @@ export interface TakenEndpoints {
 }
 
 interface SlicesOfService {
-  readonly applied: Map<string, EndpointSlice>;
+  /** In the order in which they came; few have more than one, for which a map takes three times the memory. */
+  applied: readonly EndpointSlice[];
   /** What the next pass takes, if there is anything; `undefined` in it stands for a removal. */
   pending: Map<string, EndpointSlice | undefined> | undefined;
-  /** What the last pass had, as its lists are kept. */
-  merged: EndpointsMap;
+  /** Which service ports the last pass had endpoints of. */
+  keys: readonly ServicePortKey[];
   /** What the next pass will have, once somebody asked for it while something is pending. */
   latest: EndpointsMap | undefined;
 }
@@ -58,8 +59,8 @@ export class EndpointChanges {
   latest(service: ServiceName): EndpointsMap {
     const slices = this.#services.get(service);
     if (!slices) return NO_ENDPOINTS;
-    if (!slices.pending) return slices.merged;
-    slices.latest ??= mergeSlices(withPending(slices.applied, slices.pending).values(), this.#nodeName);
+    if (!slices.pending) return new Map(slices.keys.map((key) => [key, this.#endpoints.get(key) ?? []]));
+    slices.latest ??= mergeSlices(withPending(slices.applied, slices.pending), this.#nodeName);
     return slices.latest;
   }
 
@@ -72,12 +73,13 @@ export class EndpointChanges {
     for (const name of changed) {
       const slices = this.#services.get(name);
       if (!slices) continue;
-      if (slices.pending) putPending(slices.applied, slices.pending);
+      if (slices.pending) slices.applied = withPending(slices.applied, slices.pending);
       slices.pending = undefined;
-      const latest = slices.latest ?? mergeSlices(slices.applied.values(), this.#nodeName);
-      slices.merged = this.#replace(slices.merged, latest, changedPorts);
+      const latest = slices.latest ?? mergeSlices(slices.applied, this.#nodeName);
+      this.#replace(slices.keys, latest, changedPorts);
+      slices.keys = [...latest.keys()];
       slices.latest = undefined;
-      if (slices.applied.size === 0) this.#services.delete(name);
+      if (slices.applied.length === 0) this.#services.delete(name);
     }
     return { endpoints: this.#endpoints, changed, changedPorts };
   }
@@ -85,7 +87,7 @@ export class EndpointChanges {
   #put(slice: EndpointSlice, content: EndpointSlice | undefined): boolean {
     if (slice.family !== this.#family) return false;
     const slices = this.#services.get(slice.service) ?? newSlices();
-    const known = slices.pending?.has(slice.name) ? slices.pending.get(slice.name) : slices.applied.get(slice.name);
+    const known = slices.pending?.has(slice.name) ? slices.pending.get(slice.name) : appliedOf(slices, slice.name);
     if (same(known, content)) return false;
     slices.pending ??= new Map();
     slices.pending.set(slice.name, content);
@@ -96,45 +98,37 @@ export class EndpointChanges {
     return true;
   }
 
-  /** Lists that did not change keep their identity, so that nothing is computed anew for them. Gives them as they are kept. */
-  #replace(before: EndpointsMap, after: EndpointsMap, changedPorts: Set<ServicePortKey>): EndpointsMap {
-    for (const key of before.keys()) {
+  /** Lists that did not change keep their identity, so that nothing is computed anew for them. */
+  #replace(before: readonly ServicePortKey[], after: EndpointsMap, changedPorts: Set<ServicePortKey>): void {
+    for (const key of before) {
       if (!after.has(key) && this.#endpoints.delete(key)) changedPorts.add(key);
     }
-    const kept: (readonly [ServicePortKey, readonly Endpoint[]])[] = [];
     for (const [key, endpoints] of after) {
       const known = this.#endpoints.get(key);
-      if (known && same(known, endpoints)) {
-        kept.push([key, known]);
-      } else {
-        this.#endpoints.set(key, endpoints);
-        changedPorts.add(key);
-      }
+      if (known && same(known, endpoints)) continue;
+      this.#endpoints.set(key, endpoints);
+      changedPorts.add(key);
     }
-    return kept.length === 0 ? after : new Map([...after, ...kept]);
   }
 }
 
 const NO_ENDPOINTS: EndpointsMap = new Map();
 
 function newSlices(): SlicesOfService {
-  return { applied: new Map(), pending: undefined, merged: NO_ENDPOINTS, latest: undefined };
+  return { applied: [], pending: undefined, keys: [], latest: undefined };
 }
 
 type Pending = ReadonlyMap<string, EndpointSlice | undefined>;
 
-function withPending(
-  applied: ReadonlyMap<string, EndpointSlice>,
-  pending: Pending,
-): ReadonlyMap<string, EndpointSlice> {
-  const slices = new Map(applied);
-  putPending(slices, pending);
-  return slices;
+function appliedOf({ applied }: SlicesOfService, name: string): EndpointSlice | undefined {
+  return applied.find((slice) => slice.name === name);
 }
 
-function putPending(into: Map<string, EndpointSlice>, pending: Pending): void {
+function withPending(applied: readonly EndpointSlice[], pending: Pending): readonly EndpointSlice[] {
+  const slices = new Map(applied.map((slice) => [slice.name, slice]));
   for (const [name, slice] of pending) {
-    if (slice) into.set(name, slice);
-    else into.delete(name);
+    if (slice) slices.set(name, slice);
+    else slices.delete(name);
   }
+  return [...slices.values()];
 }

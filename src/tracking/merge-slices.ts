@@ -14,13 +14,13 @@ export type EndpointsMap = ReadonlyMap<ServicePortKey, readonly Endpoint[]>;
  */
 export function mergeSlices(slices: Iterable<EndpointSlice>, nodeName: string): EndpointsMap {
   const merged = new Map<ServicePortKey, Endpoint[]>();
+  // Lists are made in their final length: what is pushed one by one has room for 17.
   for (const slice of [...slices].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (slice.endpoints.length === 0) continue;
     for (const { name, protocol, port } of slice.ports) {
       const key = servicePortKey(slice.service, name, protocol);
-      const into = merged.get(key) ?? [];
-      merged.set(key, into);
-      for (const endpoint of slice.endpoints) into.push(toEndpoint(endpoint, port, nodeName));
+      const endpoints = slice.endpoints.map((endpoint) => toEndpoint(endpoint, port, nodeName));
+      merged.set(key, merged.get(key)?.concat(endpoints) ?? endpoints);
     }
   }
   for (const [key, endpoints] of merged) merged.set(key, withoutDoubles(endpoints.sort(byAddressAndPort)));

@@ -24,7 +24,7 @@ export function servicePorts(service: Service, family: Family): ServicePortMap |
 }
 
 function servicePort(service: Service, spec: ServicePortSpec, clusterIP: IpAddress, family: Family): ServicePort {
-  const ofFamily = (address: IpAddress) => familyOf(address) === family;
+  const ofFamily = (addresses: readonly IpAddress[]) => only(addresses, (address) => familyOf(address) === family);
   const externalPolicyLocal = service.externalTrafficPolicy === 'Local' && isExternal(service);
   return {
     key: servicePortKey(service.name, spec.name, spec.protocol),
@@ -37,8 +37,8 @@ function servicePort(service: Service, spec: ServicePortSpec, clusterIP: IpAddre
     affinitySeconds: service.affinitySeconds,
     internalPolicyLocal: service.internalTrafficPolicy === 'Local',
     externalPolicyLocal,
-    externalIPs: service.externalIPs.filter(ofFamily),
-    loadBalancerVIPs: service.loadBalancerVIPs.filter(ofFamily),
+    externalIPs: ofFamily(service.externalIPs),
+    loadBalancerVIPs: ofFamily(service.loadBalancerVIPs),
     ...sourceRanges(service, family),
     healthCheckNodePort:
       service.type === 'LoadBalancer' && externalPolicyLocal ? service.healthCheckNodePort : undefined,
@@ -55,13 +55,18 @@ function sourceRanges(
   service: Service,
   family: Family,
 ): Pick<ServicePort, 'loadBalancerSourceRanges' | 'restrictedElsewhere'> {
-  const own = service.loadBalancerSourceRanges.filter((range) => cidrFamily(range) === family);
+  const own = only(service.loadBalancerSourceRanges, (range) => cidrFamily(range) === family);
   const others = service.loadBalancerSourceRanges.filter((range) => cidrFamily(range) !== family);
   const restricts = others.length > 0 || service.hasUnusableSourceRange;
   return {
     loadBalancerSourceRanges: own.some(isEveryone) ? [] : own,
     restrictedElsewhere: own.length === 0 && restricts && !others.some(isEveryone),
   };
+}
+
+/** The list itself when all of it is wanted: nearly all are empty. */
+function only<T>(list: readonly T[], isWanted: (item: T) => boolean): readonly T[] {
+  return list.every(isWanted) ? list : list.filter(isWanted);
 }
 
 function isEveryone(range: Cidr): boolean {
