@@ -8,6 +8,7 @@ import type { HealthCheck } from './desired/health-checks.ts';
 import type { ProxySettings } from './desired/settings.ts';
 import type { ApiTransport } from './kube/client-transport.ts';
 import type { Family } from './net/family.ts';
+import { memoryGiver } from './observe/give-back-memory.ts';
 import type { Observers, PassRunner } from './observers.ts';
 import { eventsInApi, type PassEvents } from './pass-events.ts';
 import { BoundedFrequencyRunner } from './queue/bounded-frequency-runner.ts';
@@ -94,11 +95,13 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
   });
   const healthCheckFailed = (check: HealthCheck, message: string) => events.healthPortFailed(check, message);
   const serving = new Serving({ ...parts, healthCheckFailed, proxier, host, clock: systemClock, wallMs: Date.now });
+  const memory = memoryGiver({ clock: systemClock });
   const metrics = {
     ran: (...ran: Parameters<Observers['passed']>) => {
       observers.passed(...ran);
       events.passed(ran[0]);
       void serving.passed(ran[0]);
+      if (ran[0].kind === 'full') memory.passed();
     },
   };
   const passes = new PassLoop({
@@ -132,6 +135,7 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
     close: () => {
       queue.shutDown();
       stopEvents();
+      memory.stop();
     },
     stop: () => boundedRunner.stop(),
   };
