@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ColdStarted } from './cold-start-daemon.ts';
+import { compile } from './compile.ts';
 import { type Bench, REFERENCE_SIZE } from './figure.ts';
 
 /** A daemon starts, lists a cluster over loopback and programs it. The API server, the kernel and the daemon have a process each. */
@@ -15,12 +17,14 @@ export const coldStart: Bench = {
     const cluster = startNode('cold-start-cluster.ts', `${size}`);
     const kubeconfig = await cluster.line();
     const machine = startNode('cold-start-machine.ts');
-    const daemon = startNode('cold-start-daemon.ts', kubeconfig, await machine.line());
+    const { folder, program } = compile(join(import.meta.dirname, 'cold-start-daemon.ts'));
+    const daemon = startNode(program, kubeconfig, await machine.line());
     const started: ColdStarted = JSON.parse(await daemon.line());
     await daemon.ended;
     cluster.end();
     machine.end();
     await Promise.all([cluster.ended, machine.ended]);
+    rmSync(folder, { recursive: true });
     const { syncedMs, processorMs, synced, later, collected, lines } = started;
     return [
       {
@@ -49,7 +53,7 @@ interface StartedProcess {
 
 function startNode(file: string, ...args: readonly string[]): StartedProcess {
   const flags = file.includes('daemon') ? process.execArgv : [];
-  const child = spawn(process.execPath, [...flags, join(import.meta.dirname, file), ...args], {
+  const child = spawn(process.execPath, [...flags, resolve(import.meta.dirname, file), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout });
