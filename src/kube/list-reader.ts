@@ -8,7 +8,7 @@ const PLACE = '0';
 
 /**
  * Cuts the JSON of a Kubernetes list into its items while it arrives, so that neither its text nor all of its items are ever in memory at
- * once: a list of 10,000 slices is 40 MB, and took 200 MB so. Pieces may end anywhere. What is no list is left to {@link end}.
+ * once: a list of 5,000 Nodes is 50 MB, and takes 29 MB so instead of 270 MB. Pieces may end anywhere. What is no list is left to {@link end}.
  */
 export class ListReader {
   /** All but the items, one character for each byte. */
