@@ -19,6 +19,8 @@ async function carryOut() {
     },
     writeConfig: async (flags, path) => (await import('./cli/write-config.ts')).writeConfig(flags, path, terminal),
     render: async (args) => (await import('./cli/render.ts')).render(args, terminal),
+    diff: async (args) => (await import('./diff-node.ts')).diffNode(args, version, terminal),
+    explain: async (args) => (await import('./explain-service.ts')).explainService(args, version, terminal),
     replay: async (args) => (await import('./cli/replay.ts')).replay(args, terminal),
     cleanup: async (args) => (await import('./clean-node.ts')).cleanNode(args, version, terminal),
   };

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { FLAGS } from '../config/flags.ts';
 import {
   type CleanupArguments,
+  type DiffArguments,
+  type ExplainArguments,
   type GivenFlags,
   type RenderArguments,
   type ReplayArguments,
@@ -18,6 +20,8 @@ describe('cli/command-line', () => {
     readonly run?: RunArguments;
     readonly written?: { readonly flags: GivenFlags; readonly path: string };
     readonly render?: RenderArguments;
+    readonly diff?: DiffArguments;
+    readonly explain?: ExplainArguments;
     readonly replay?: ReplayArguments;
     readonly cleanup?: CleanupArguments;
   }
@@ -45,6 +49,14 @@ describe('cli/command-line', () => {
         render: async (args) => {
           seen.render = args;
           return 3;
+        },
+        diff: async (args) => {
+          seen.diff = args;
+          return 3;
+        },
+        explain: async (args) => {
+          seen.explain = args;
+          return 1;
         },
         replay: async (args) => {
           seen.replay = args;
@@ -259,6 +271,8 @@ describe('cli/command-line', () => {
       run: () => Promise.reject(new Error('a bug')),
       writeConfig: async () => 0 as const,
       render: async () => 0 as const,
+      diff: async () => 0 as const,
+      explain: async () => 0 as const,
       replay: async () => 0 as const,
       cleanup: async () => 0 as const,
     };

@@ -3,7 +3,16 @@ import type { Flag } from '../config/flag.ts';
 import { readFlag } from '../config/flag-values.ts';
 import { FLAGS } from '../config/flags.ts';
 import { suggest } from '../config/suggest.ts';
+import {
+  DIFF_EXAMPLES,
+  EXPLAIN_EXAMPLES,
+  EXPLAIN_OPTIONS,
+  EXPLAIN_TARGET,
+  OBJECT_OPTIONS,
+  withExamples,
+} from './comparison-options.ts';
 import type { ExitCode } from './exit-code.ts';
+import type { ExplanationForm } from './explanation-output.ts';
 import { OUTPUT_FORMS, type OutputForm } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -18,13 +27,28 @@ export interface RunArguments {
   readonly record?: string;
 }
 
-export interface RenderArguments {
+/** Where objects come from, and for which node. */
+export interface ObjectArguments {
   readonly flags: GivenFlags;
+  /** None: the API server is asked. */
   readonly files: readonly string[];
   readonly node: string | undefined;
   /** `eth0=192.168.0.10/24,…`, one text for each time the option was given. */
   readonly nodeAddresses: readonly string[];
+}
+
+export interface RenderArguments extends ObjectArguments {
   readonly form: OutputForm;
+}
+
+export type DiffArguments = RenderArguments;
+
+export interface ExplainArguments extends ObjectArguments {
+  /** A Service, or an address that clients dial. */
+  readonly target: string;
+  /** `required`: it is an error where this node cannot be read. */
+  readonly kernel: 'required' | 'if-possible' | 'no';
+  readonly form: ExplanationForm;
 }
 
 /** What is not given has a default, or is taken from the configuration file. */
@@ -61,6 +85,8 @@ export interface Commands {
   /** Writes the configuration in force to a file. */
   readonly writeConfig: (flags: GivenFlags, path: string) => Promise<ExitCode>;
   readonly render: (args: RenderArguments) => Promise<ExitCode>;
+  readonly diff: (args: DiffArguments) => Promise<ExitCode>;
+  readonly explain: (args: ExplainArguments) => Promise<ExitCode>;
   readonly replay: (args: ReplayArguments) => Promise<ExitCode>;
   readonly cleanup: (args: CleanupArguments) => Promise<ExitCode>;
 }
@@ -100,10 +126,28 @@ export async function runCommandLine(
       carryOut((given) => commands.render(renderArguments(given))),
     )
     .command(
+      'diff',
+      "compare this node's kernel with what should be there; status 3 if anything would change",
+      (command) => withExamples(configOptions(outputOption(command)).options(OBJECT_OPTIONS), DIFF_EXAMPLES),
+      carryOut((given) => commands.diff(renderArguments(given))),
+    )
+    .command(
+      'explain [target]',
+      'tell why a Service, or an address, is served as it is',
+      (command) =>
+        withExamples(
+          configOptions(command).positional('target', EXPLAIN_TARGET).options(OBJECT_OPTIONS).options(EXPLAIN_OPTIONS),
+          EXPLAIN_EXAMPLES,
+        ),
+      (given: GivenFlags) =>
+        carryOut((taken) => commands.explain(explainArguments(taken)))(withPositional(given, 'target')),
+    )
+    .command(
       'replay [trace]',
       'run a trace of cluster events through the queue on a simulated clock',
       (command) => command.positional('trace', TRACE).options(REPLAY_OPTIONS),
-      (given: GivenFlags) => carryOut((taken) => commands.replay(replayArguments(taken)))(withTrace(given)),
+      (given: GivenFlags) =>
+        carryOut((taken) => commands.replay(replayArguments(taken)))(withPositional(given, 'trace')),
     )
     .command(
       'cleanup',
@@ -146,6 +190,7 @@ function spellOut(word: string): readonly string[] {
 const BOOLEANS: ReadonlySet<string> = new Set([
   ...FLAGS.filter(({ type }) => type === 'bool' || type === 'version').map(({ name }) => name),
   'dry-run',
+  'kernel',
 ]);
 
 /** Of a flag that has one value the last counts, as in pflag; what lists and maps are given several times is joined later. */
@@ -161,7 +206,7 @@ function looseWords(given: GivenFlags): readonly string[] {
   return [...words, ...texts(given['--'])];
 }
 
-const COMMANDS = ['run', 'render', 'replay', 'cleanup'];
+const COMMANDS = ['run', 'render', 'diff', 'explain', 'replay', 'cleanup'];
 
 /** As kube-proxy, which lets empty words pass: some DaemonSets give one. */
 function refuseWords(given: GivenFlags): void {
@@ -169,10 +214,10 @@ function refuseWords(given: GivenFlags): void {
   if (word !== undefined) throw new UsageError(`unknown argument ${word}`);
 }
 
-/** A trace may stand behind `--`. */
-function withTrace(given: GivenFlags): GivenFlags {
-  const [trace, ...others] = texts(given['--']);
-  return given.trace === undefined && trace !== undefined ? { ...given, trace, '--': others } : given;
+/** What a command is about may stand behind `--`. */
+function withPositional(given: GivenFlags, name: 'trace' | 'target'): GivenFlags {
+  const [word, ...others] = texts(given['--']);
+  return given[name] === undefined && word !== undefined ? { ...given, [name]: word, '--': others } : given;
 }
 
 async function answerVersion(given: GivenFlags, version: string, terminal: Terminal): Promise<ExitCode | undefined> {
@@ -227,6 +272,10 @@ function replayArguments(given: GivenFlags): ReplayArguments {
 }
 
 function renderArguments(given: GivenFlags): RenderArguments {
+  return { ...objectArguments(given), form: outputForm(given) };
+}
+
+function objectArguments(given: GivenFlags): ObjectArguments {
   if (texts(given['write-config-to']).some(Boolean)) {
     throw new UsageError('--write-config-to is not an option of this command');
   }
@@ -235,8 +284,18 @@ function renderArguments(given: GivenFlags): RenderArguments {
     files: texts(given.filename),
     node: texts(given.node).at(-1),
     nodeAddresses: texts(given['node-addresses']),
-    form: outputForm(given),
   };
+}
+
+/** Without a word about it the kernel of this machine counts where the objects are about this machine. */
+function explainArguments(given: GivenFlags): ExplainArguments {
+  const args = objectArguments(given);
+  const target = texts(given.target).at(-1) ?? '';
+  if (target === '') throw new UsageError('explain needs a Service or an address, such as shop/cart or 10.96.0.10:80');
+  const isHere = args.files.length === 0 && args.node === undefined;
+  const asked = given.kernel === undefined ? undefined : isOn(given, 'kernel');
+  const kernel = asked === undefined ? (isHere ? 'if-possible' : 'no') : asked ? 'required' : 'no';
+  return { ...args, target, kernel, form: (texts(given.output).at(-1) ?? 'text') as ExplanationForm };
 }
 
 /** A flag that says what the process does, in any of Go's spellings. */
@@ -399,7 +458,7 @@ function explainUsage(message: string): string {
   const [first = '', ...rest] = message.split('\n').map((line) => line.trim());
   const unknown = /^Unknown arguments?: (.+)$/.exec(first)?.[1]?.split(', ') ?? [];
   if (unknown.length === 0) return [first, ...rest].filter(Boolean).join(' ');
-  const options = [...Object.keys(RENDER_OPTIONS), ...Object.keys(REPLAY_OPTIONS)];
+  const options = [RENDER_OPTIONS, REPLAY_OPTIONS, EXPLAIN_OPTIONS].flatMap((each) => Object.keys(each));
   const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'record', 'of', 'output', ...options];
   const explained = unknown.map((name) => {
     if (known.includes(name)) return `--${name} is not an option of this command`;

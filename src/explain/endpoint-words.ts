@@ -9,7 +9,7 @@ import { type NodePlace, type Ruling, ruling, type Selection } from '../topology
 /** Why an endpoint is not chosen, for people. */
 export const RULINGS: Readonly<Record<Ruling, string>> = {
   chosen: 'chosen',
-  'other-node': 'on another node, and policy Local asks for those of this node',
+  'other-node': 'on another node, and the policy is Local',
   'not-ready': 'not ready',
   terminating: 'terminating, while others are ready',
   terminated: 'terminating, and serves no more',

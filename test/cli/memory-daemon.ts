@@ -33,6 +33,8 @@ const commands = {
     runDaemon(args, '1.2.3', terminal, signals.received(), { host, openLog: createLogger, lock, patienceMs: 200 }),
   writeConfig: nothing,
   render: nothing,
+  diff: nothing,
+  explain: nothing,
   replay: nothing,
   cleanup: nothing,
 };
