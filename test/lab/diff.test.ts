@@ -102,7 +102,7 @@ describe('test/lab/diff', () => {
   });
 
   it('explains a Service that the kernel has', async () => {
-    const { stdout, stderr, exitCode } = await run('explain', 'web:tcp', '--kernel');
+    const { stdout, stderr, exitCode } = await explain('web:tcp');
     expect([stderr, exitCode]).to.deep.equal(['', 0]);
     expect(stdout).to.include(`    ${SERVER}, cluster address (spec.clusterIPs)\n`);
     expect(stdout).to.include(`      real servers: ${LOCAL} weight 1, ${REMOTE} weight 1\n`);
@@ -154,9 +154,12 @@ describe('test/lab/diff', () => {
   });
 
   it('gives the scripts that make it right, each for its tool', async () => {
-    const [ipvs, ipset, address, rules] = await Promise.all(
-      (['ipvs', 'ipset', 'address', 'iptables'] as const).map(async (form) => (await diff(form)).stdout),
-    );
+    const [ipvs, ipset, address, rules] = [
+      await diff('ipvs'),
+      await diff('ipset'),
+      await diff('address'),
+      await diff('iptables'),
+    ].map(({ stdout }) => stdout);
     await tool('ipset -exist restore', ipset);
     await tool('iptables-restore --noflush', rules);
     await tool('ipvsadm -R', ipvs);
