@@ -192,6 +192,45 @@ describe('cli/command-line', () => {
     });
   }
 
+  const diffs: readonly (readonly [readonly string[], Partial<DiffArguments>])[] = [
+    [[], {}],
+    [['-o', 'ipvs', '--config=c.yaml'], { form: 'ipvs', flags: { config: 'c.yaml' } }],
+    [
+      ['-f', 'a', '-fb', '--node', 'node-a', '--node-addresses=eth0=192.168.0.10/24'],
+      { files: ['a', 'b'], node: 'node-a', nodeAddresses: ['eth0=192.168.0.10/24'] },
+    ],
+  ];
+  for (const [words, wanted] of diffs) {
+    it(`compares the node for ${['diff', ...words].join(' ')}`, async () => {
+      const { exitCode, output, errors, diff, run } = await carryOut('diff', ...words);
+      const none = { flags: {}, files: [], node: undefined, nodeAddresses: [], form: 'script' };
+      expect([diff, run]).to.deep.equal([{ ...none, ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 3, output: '', errors: [] });
+    });
+  }
+
+  const explanations: readonly (readonly [readonly string[], Partial<ExplainArguments>])[] = [
+    [['shop/cart'], { target: 'shop/cart' }],
+    [['10.96.0.10:80', '-o', 'json'], { target: '10.96.0.10:80', form: 'json' }],
+    [['--', 'cart:http'], { target: 'cart:http' }],
+    [['[fd00::1]:80', '--kernel'], { target: '[fd00::1]:80', kernel: 'required' }],
+    [['cart', '--kernel=false'], { target: 'cart', kernel: 'no' }],
+    [['cart', '-f', 'a'], { target: 'cart', files: ['a'], kernel: 'no' }],
+    [['cart', '-f', 'a', '--kernel'], { target: 'cart', files: ['a'], kernel: 'required' }],
+    [
+      ['--node=node-b', '--kubeconfig=k', 'cart'],
+      { target: 'cart', node: 'node-b', kernel: 'no', flags: { kubeconfig: 'k' } },
+    ],
+  ];
+  for (const [words, wanted] of explanations) {
+    it(`explains for ${['explain', ...words].join(' ')}`, async () => {
+      const { exitCode, output, errors, explain, run } = await carryOut('explain', ...words);
+      const none = { flags: {}, files: [], node: undefined, nodeAddresses: [], kernel: 'if-possible', form: 'text' };
+      expect([explain, run]).to.deep.equal([{ ...none, ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 1, output: '', errors: [] });
+    });
+  }
+
   const cleanups: readonly (readonly [readonly string[], Partial<CleanupArguments>])[] = [
     [['cleanup'], {}],
     [['--cleanup'], { flags: { cleanup: 'true' } }],
@@ -213,6 +252,12 @@ describe('cli/command-line', () => {
     [['--ipvs-shceduler=rr'], 'unknown option --ipvs-shceduler, did you mean --ipvs-scheduler?'],
     [['render', '-f', 'a', '--node-adresses=x'], 'unknown option --node-adresses, did you mean --node-addresses?'],
     [['--xyzzy=1'], 'unknown argument xyzzy'],
+    [['explain'], 'explain needs a Service or an address, such as shop/cart or 10.96.0.10:80'],
+    [['explain', 'cart', 'web'], 'unknown argument web'],
+    [['explain', 'cart', '--kernel=maybe'], '--kernel: "maybe" is neither true nor false'],
+    [['diff', 'cart'], 'unknown argument cart'],
+    [['diff', '--kernal'], 'unknown option --kernal, did you mean --kernel?'],
+    [['diff', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['start'], 'unknown argument start'],
     [['run', 'now'], 'unknown argument now'],
     [['--', 'foo'], 'unknown argument foo'],
