@@ -1,15 +1,15 @@
 import type { Desired } from '../desired/desired.ts';
 import type { ProxySettings } from '../desired/settings.ts';
-import type { DummyState } from '../kernel/dummy/state.ts';
-import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
-import { type KeptServer, PATIENT } from '../kernel/ipvs/diff.ts';
-import { type IpvsState, type RealServer, realServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import { PATIENT } from '../kernel/ipvs/diff.ts';
+import type { IpvsState, RealServer } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { checkPlan } from '../plan/check-plan.ts';
 import { type Plan, planSync } from '../plan/plan-sync.ts';
-import { type Belongings, belongings } from './belongings.ts';
+import { addressChanges, addressThing } from './address-changes.ts';
+import { belongings } from './belongings.ts';
 import type { Change, LeftAlone } from './change.ts';
-import { ipvsChanges, realThing, serverThing } from './ipvs-changes.ts';
+import { ipvsChanges } from './ipvs-changes.ts';
+import { describeKept } from './kept-servers.ts';
 import { ruleChanges } from './rule-changes.ts';
 import { setChanges } from './set-changes.ts';
 
@@ -46,7 +46,7 @@ export function compareNode(desired: Desired, observed: ObservedState, settings:
     plan,
     changes: describeChanges(seen, plan, desired, settings),
     leftAlone: [
-      ...plan.kept.flatMap((kept) => describeKept(kept, observed.ipvs)),
+      ...describeKept(plan.kept, observed.ipvs),
       ...plan.foreignAddresses.map((address) => ({ thing: addressThing(address), why: 'foreign' })),
     ],
     troubles: describeTroubles(plan),
@@ -90,48 +90,6 @@ function describeChanges(
     ),
   ];
 }
-
-function addressChanges(
-  before: DummyState,
-  now: DummyState,
-  owned: Belongings,
-): readonly Omit<Change, 'tool' | 'family'>[] {
-  const made: readonly Omit<Change, 'tool' | 'family'>[] =
-    now.exists && !before.exists
-      ? [{ action: 'add', thing: `interface ${DUMMY_INTERFACE}`, services: [], why: '' }]
-      : [];
-  return [
-    ...made,
-    ...[...before.addresses.symmetricDifference(now.addresses)].sort().map((address) => {
-      const services = owned.ofAddress(address);
-      return now.addresses.has(address)
-        ? ({ action: 'add', thing: addressThing(address), services, why: '' } as const)
-        : ({ action: 'remove', thing: addressThing(address), services, why: 'no Service has it' } as const);
-    }),
-  ];
-}
-
-function addressThing(address: string): string {
-  return `address ${address} on ${DUMMY_INTERFACE}`;
-}
-
-/** One that begins to drain is a change. */
-function describeKept(kept: KeptServer, observed: IpvsState): readonly LeftAlone[] {
-  const key = virtualServerKey(kept.server);
-  if (kept.why !== 'draining') return [{ thing: serverThing(key), why: KEPT[kept.why] }];
-  const real = realServerKey(kept.real);
-  const { weight, connections } = observed.get(key)?.realServers.get(real) ?? kept.real;
-  if (weight > 0) return [];
-  const left =
-    connections === undefined ? '' : `, ${connections} ${connections === 1 ? 'connection' : 'connections'} left`;
-  return [{ thing: realThing(key, real), why: `draining${left}` }];
-}
-
-const KEPT = {
-  foreign: 'foreign',
-  excluded: 'inside excludeCIDRs',
-  lingering: 'its Service is deleted; it lingers until its connections have ended',
-} as const;
 
 function describeTroubles(plan: Plan): readonly string[] {
   return [
