@@ -62,6 +62,13 @@ export async function lockNode(
   }
 }
 
+/** Who has the lock, without taking it; `undefined` when nobody has, or who has does not tell. */
+export async function readLockHolder(clock: Clock, address = NODE_SOCKET): Promise<LockHolder | undefined> {
+  const { holder, hangUp } = await askHolder(address, clock);
+  hangUp();
+  return holder;
+}
+
 /** One line for a person. */
 export function describeLockError(error: LockError): string {
   if (error.kind === 'lock-failed') return `the node cannot be locked: ${error.code} for abstract socket ${SHOWN_NAME}`;

@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { FLAGS } from '../config/flags.ts';
 import {
   type CleanupArguments,
+  type DoctorArguments,
   type GivenFlags,
   type RenderArguments,
   type ReplayArguments,
   type RunArguments,
   runCommandLine,
+  type StatusArguments,
 } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 
@@ -20,6 +22,8 @@ describe('cli/command-line', () => {
     readonly render?: RenderArguments;
     readonly replay?: ReplayArguments;
     readonly cleanup?: CleanupArguments;
+    readonly doctor?: DoctorArguments;
+    readonly status?: StatusArguments;
   }
 
   /** Carries a command line out, each command ending with its own status. */
@@ -53,6 +57,14 @@ describe('cli/command-line', () => {
         cleanup: async (args) => {
           seen.cleanup = args;
           return 0;
+        },
+        doctor: async (args) => {
+          seen.doctor = args;
+          return 3;
+        },
+        status: async (args) => {
+          seen.status = args;
+          return 1;
         },
       },
       {
@@ -261,6 +273,8 @@ describe('cli/command-line', () => {
       render: async () => 0 as const,
       replay: async () => 0 as const,
       cleanup: async () => 0 as const,
+      doctor: async () => 0 as const,
+      status: async () => 0 as const,
     };
     const silent = { output: async () => {}, error: () => {}, input: async () => '' };
     const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);
