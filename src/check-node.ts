@@ -1,5 +1,5 @@
 import { type FolderHost, systemHost } from './apply/host.ts';
-import { readLockHolder } from './apply/node-lock.ts';
+import { describeLockError, readLockHolder } from './apply/node-lock.ts';
 import { countCpus } from './apply/prepare-conntrack.ts';
 import { askProxyMode, reachServer } from './apply/reach-server.ts';
 import { readNodeFacts } from './apply/read-node-facts.ts';
@@ -79,7 +79,10 @@ async function lookAt(
     lookedAt.askProxyMode(metricsPort),
     findApiServer(lookedAt, config),
   ]);
-  return succeed({ facts: { ...facts, proxier: succeed(holder), proxyMode, apiServer }, wishes });
+  return succeed({
+    facts: { ...facts, proxier: holder.ok ? holder : fail(describeLockError(holder.error)), proxyMode, apiServer },
+    wishes,
+  });
 }
 
 /** Where kube-proxy has its metrics unless it is told otherwise. */

@@ -1,6 +1,7 @@
 import type {
   DaemonStatus,
   PassStatus,
+  QuarantineStatus,
   ResourceStatus,
   ServiceStatus,
   StatusAnswer,
@@ -10,7 +11,8 @@ import type {
 /** A daemon's answer for people. */
 export function renderStatus(status: StatusAnswer): string {
   const { services = [], ...daemon } = status;
-  const lines = services.length > 0 ? services.flatMap(describeService) : describeDaemon(daemon);
+  const lines =
+    services.length > 0 ? services.flatMap((each) => describeService(each, daemon)) : describeDaemon(daemon);
   return `${lines.join('\n')}\n`;
 }
 
@@ -26,10 +28,7 @@ function describeDaemon(status: DaemonStatus): readonly string[] {
     `drift: ${drift.noticed.length === 0 ? 'none noticed' : 'noticed'}; repaired: ${repaired === '' ? 'nothing' : repaired}`,
     ...drift.noticed.slice(0, SHOWN).map(({ at, things }) => `  ${at} ${things.join(', ')}`),
     `quarantine: ${status.quarantine.length === 0 ? 'none' : ''}`.trimEnd(),
-    ...status.quarantine.map(({ service, since, failures, why, nextTryInSeconds }) => {
-      const next = nextTryInSeconds === undefined ? 'in a pass now' : `next try in ${duration(nextTryInSeconds)}`;
-      return `  ${service} since ${since}, ${failures} failures, ${next}${why === undefined ? '' : `: ${why}`}`;
-    }),
+    ...status.quarantine.map((each) => `  ${each.service} ${describeQuarantine(each)}`),
     ...(status.draining.length === 0 ? [] : ['draining:']),
     ...status.draining
       .slice(0, SHOWN)
@@ -81,8 +80,18 @@ function describeResource({ resource, lists, events, lastHeard, trouble }: Resou
   return `  ${resource}: ${state}, ${events} events${lastHeard === undefined ? '' : `, last heard ${lastHeard}`}`;
 }
 
-function describeService({ name, virtualServers }: ServiceStatus): readonly string[] {
-  return [name, ...virtualServers.flatMap(describeVirtualServer)];
+function describeQuarantine({ since, failures, why, nextTryInSeconds }: QuarantineStatus): string {
+  const next = nextTryInSeconds === undefined ? 'in a pass now' : `next try in ${duration(nextTryInSeconds)}`;
+  return `since ${since}, ${failures} failures, ${next}${why === undefined ? '' : `: ${why}`}`;
+}
+
+function describeService({ name, virtualServers }: ServiceStatus, { quarantine }: DaemonStatus): readonly string[] {
+  const kept = quarantine.find(({ service }) => service === name);
+  return [
+    name,
+    ...(kept ? [`  in quarantine ${describeQuarantine(kept)}`] : []),
+    ...virtualServers.flatMap(describeVirtualServer),
+  ];
 }
 
 function describeVirtualServer(server: VirtualServerStatus): readonly string[] {

@@ -9,37 +9,18 @@ export function checkSysctls(facts: Facts, { sysctls }: Pick<Wishes, 'sysctls'>)
   const wanted = sysctls.filter(({ path }) => !path.startsWith('/'));
   const { sysctlLines } = facts;
   return together([
-    ...wanted.map((setting) => checkSetting(facts, setting)),
+    ...wanted.map((setting) => checkPresence(facts, setting)),
+    found(...judgeValues(facts, wanted)),
     sysctlLines.ok
       ? found(...wanted.flatMap((setting) => judgeLines(sysctlLines.value, setting)))
       : notChecked('files of sysctl.d', sysctlLines.error),
   ]);
 }
 
-function checkSetting(facts: Facts, { path, value, need }: SysctlSetting): Checked {
-  const name = path.replaceAll('/', '.');
+function checkPresence(facts: Facts, { path, need }: SysctlSetting): Checked {
+  const name = nameOf(path);
   if (!facts.sysctls.has(path)) return notChecked(name, 'it cannot be read');
-  const current = facts.sysctls.get(path);
-  if (current === undefined) return need === 'optional' || isLater(facts, path) ? NOTHING_FOUND : missing(name);
-  if (current === value) return NOTHING_FOUND;
-  const saw = `${name} is ${current}`;
-  const remedy = `sysctl -w ${name}=${value}`;
-  const isRunning = facts.proxier.ok && facts.proxier.value?.command === 'run';
-  if (!isRunning) {
-    const matters = `the daemon sets it to ${value} at its start, which a Pod without privileges cannot`;
-    return found({ level: 'note', id: 'sysctl-not-yet', saw, matters, remedy });
-  }
-  const matters = `the daemon runs and wants ${value}: somebody has set it since, or it runs with another configuration`;
-  return found({ level: 'warning', id: 'sysctl-changed', saw, matters, remedy: `find out who sets it; ${remedy}` });
-}
-
-/** Those of IPVS and of connection tracking come with their modules. */
-function isLater({ ipvs }: Facts, path: string): boolean {
-  const hasIpvs = !ipvs.ok || ipvs.value !== undefined;
-  return !hasIpvs && (path.startsWith('net/ipv4/vs/') || path.startsWith('net/netfilter/'));
-}
-
-function missing(name: string): Checked {
+  if (facts.sysctls.get(path) !== undefined || need === 'optional' || isLater(facts, path)) return NOTHING_FOUND;
   return found({
     level: 'error',
     id: 'sysctl-missing',
@@ -49,11 +30,36 @@ function missing(name: string): Checked {
   });
 }
 
+function judgeValues({ sysctls, proxier }: Facts, wanted: readonly SysctlSetting[]): readonly Finding[] {
+  const others = wanted.filter(({ path, value }) => (sysctls.get(path) ?? value) !== value);
+  if (others.length === 0) return [];
+  const saw = others.map(({ path }) => `${nameOf(path)} is ${sysctls.get(path)}`).join(', ');
+  const remedy = `sysctl -w ${others.map(({ path, value }) => `${nameOf(path)}=${value}`).join(' ')}`;
+  const isRunning = proxier.ok && proxier.value?.command === 'run';
+  if (!isRunning) {
+    const matters = 'the daemon, or its init container, sets them at the start, which needs the right to';
+    return [{ level: 'note', id: 'sysctl-not-yet', saw, matters, remedy }];
+  }
+  const matters =
+    'the daemon runs and wants other values: somebody has set them since, or it has another configuration';
+  return [{ level: 'warning', id: 'sysctl-changed', saw, matters, remedy: `find out who sets them; ${remedy}` }];
+}
+
+function nameOf(path: string): string {
+  return path.replaceAll('/', '.');
+}
+
+/** Those of IPVS and of connection tracking come with their modules. */
+function isLater({ ipvs }: Facts, path: string): boolean {
+  const hasIpvs = !ipvs.ok || ipvs.value !== undefined;
+  return !hasIpvs && (path.startsWith('net/ipv4/vs/') || path.startsWith('net/netfilter/'));
+}
+
 /** Of several lines for one setting the last one counts. */
 function judgeLines(lines: readonly SysctlLine[], { path, value }: SysctlSetting): readonly Finding[] {
   const last = lines.findLast((line) => line.path === path);
   if (!last || last.value === value) return [];
-  const name = path.replaceAll('/', '.');
+  const name = nameOf(path);
   return [
     {
       level: 'warning',
