@@ -131,7 +131,10 @@ export async function runCommandLine(
       'doctor',
       'check this node, and change nothing',
       (command) => configOptions(command).option('output', RECORD_OUTPUT).example(DOCTOR_EXAMPLES),
-      carryOut((given) => commands.doctor({ flags: configFlags(given), form: recordForm(given) })),
+      carryOut((given) => {
+        refuseWriting(given);
+        return commands.doctor({ flags: configFlags(given), form: recordForm(given) });
+      }),
     )
     .command(
       'status',
@@ -254,6 +257,12 @@ function replayArguments(given: GivenFlags): ReplayArguments {
   return { ...named, form: last('output') === 'json' ? 'json' : 'table' };
 }
 
+/** The flag is there in every command that reads the configuration. */
+function refuseWriting(given: GivenFlags): void {
+  if (!texts(given['write-config-to']).some(Boolean)) return;
+  throw new UsageError('--write-config-to is not an option of this command');
+}
+
 function statusArguments(given: GivenFlags): StatusArguments {
   const service = texts(given.service).at(-1);
   if (service !== undefined && !/^[^/\s]+\/[^/\s]+$/.test(service)) {
@@ -267,9 +276,7 @@ function recordForm(given: GivenFlags): RecordForm {
 }
 
 function renderArguments(given: GivenFlags): RenderArguments {
-  if (texts(given['write-config-to']).some(Boolean)) {
-    throw new UsageError('--write-config-to is not an option of this command');
-  }
+  refuseWriting(given);
   return {
     flags: configFlags(given),
     files: texts(given.filename),
