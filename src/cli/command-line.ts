@@ -130,7 +130,16 @@ export async function runCommandLine(
     .command(
       'doctor',
       'check this node, and change nothing',
-      (command) => configOptions(command).option('output', RECORD_OUTPUT).example(DOCTOR_EXAMPLES),
+      (command) =>
+        configOptions(command)
+          .option('output', RECORD_OUTPUT)
+          .example([
+            [
+              '$0 doctor --config /var/lib/kube-proxy/config.conf',
+              'with the configuration that the daemon has, or will have',
+            ],
+            ['$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'],
+          ]),
       carryOut((given) => {
         refuseWriting(given);
         return commands.doctor({ flags: configFlags(given), form: recordForm(given) });
@@ -139,7 +148,12 @@ export async function runCommandLine(
     .command(
       'status',
       'ask the daemon of this node how it is',
-      (command) => command.options(STATUS_OPTIONS).example(STATUS_EXAMPLES),
+      (command) =>
+        command.options(STATUS_OPTIONS).example([
+          ['$0 status', 'how the daemon of this node is'],
+          ['$0 status --service shop/cart', 'with what the kernel has of that Service'],
+          ['$0 status -o json', 'with every Service'],
+        ]),
       carryOut((given) => commands.status(statusArguments(given))),
     )
     .strictOptions()
@@ -387,11 +401,6 @@ const RECORD_OUTPUT = {
   group: 'Output:',
 } as const;
 
-const DOCTOR_EXAMPLES: readonly [string, string][] = [
-  ['$0 doctor --config /var/lib/kube-proxy/config.conf', 'with the configuration that the daemon has, or will have'],
-  ['$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'],
-];
-
 const STATUS_OPTIONS: Readonly<Record<string, Options>> = {
   config: { type: 'string', requiresArg: true, describe: 'configuration file of the daemon', group: 'Input:' },
   'metrics-bind-address': {
@@ -409,12 +418,6 @@ const STATUS_OPTIONS: Readonly<Record<string, Options>> = {
   },
   output: RECORD_OUTPUT,
 };
-
-const STATUS_EXAMPLES: readonly [string, string][] = [
-  ['$0 status', 'how the daemon of this node is'],
-  ['$0 status --service shop/cart', 'with what the kernel has of that Service'],
-  ['$0 status -o json', 'with every Service'],
-];
 
 const TRACE = { type: 'string', describe: 'file with a trace, compressed or not; - is standard input' } as const;
 

@@ -1,7 +1,7 @@
 import type { BindAddress } from '../config/bind-address.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { familyOf, formatAddressPort, type IpAddress, isUnspecified } from '../net/ip-address.ts';
-import type { StatusAnswer } from '../observe/status.ts';
+import { NO_SUCH_SERVICE, type StatusAnswer } from '../observe/status.ts';
 import type { GivenFlags, StatusArguments } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 import { formatRecord } from './format-record.ts';
@@ -44,9 +44,7 @@ async function askDaemon(host: string, service: string | undefined): Promise<Res
   try {
     const response = await fetch(`http://${host}/status${query}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const text = await response.text();
-    if (response.status === 404 && text.startsWith('no such Service')) {
-      return fail(`the daemon serves no Service ${service}`);
-    }
+    if (text === NO_SUCH_SERVICE) return fail(`the daemon serves no Service ${service}`);
     const answer = response.ok ? parseAnswer(text) : undefined;
     return answer ? succeed(answer) : fail(`what listens on ${host} is no ipvs-proxier, or one of an older version`);
   } catch (error) {

@@ -74,7 +74,7 @@ function checkRules(facts: Facts, backEnd: RuleBackEnd, family: Family): Checked
       matters: 'they come before IPVS and send connections to endpoints that may be gone, or refuse them',
       remedy: own
         ? 'ipvs-proxier cleanup --of iptables, once kube-proxy has gone and this proxy runs'
-        : `the same with that back end: PATH with iptables of ${backEnd} first, then ipvs-proxier cleanup --of iptables`,
+        : `IPTABLES_BACKEND=${backEnd} ipvs-proxier cleanup --of iptables in our image; elsewhere with the iptables of that back end first on PATH`,
     });
   }
   if (ofIpvs.length === 0) return NOTHING_FOUND;
@@ -83,7 +83,7 @@ function checkRules(facts: Facts, backEnd: RuleBackEnd, family: Family): Checked
     id: 'ipvs-mode-left-elsewhere',
     saw: `${where} have ${ofIpvs.length} chains of ipvs mode, e.g. ${ofIpvs[0]}; iptables uses the other one here`,
     matters: 'nobody keeps them up to date, and the kernel asks them all the same',
-    remedy: `PATH with iptables of ${backEnd} first, then ipvs-proxier cleanup`,
+    remedy: `IPTABLES_BACKEND=${backEnd} ipvs-proxier cleanup in our image; elsewhere with the iptables of that back end first on PATH`,
   });
 }
 

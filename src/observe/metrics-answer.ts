@@ -7,6 +7,7 @@ import { IPVS_DETAILS, type IpvsDetail } from './ipvs-page.ts';
 import type { Answer } from './listen.ts';
 import { pingCheck } from './ping-check.ts';
 import type { Slis } from './slis.ts';
+import { NO_SUCH_SERVICE } from './status.ts';
 import { answerZpage } from './zpage-answer.ts';
 import type { ZpageKind, ZpageSources } from './zpages.ts';
 
@@ -83,7 +84,7 @@ function answerStatus(
 ): void {
   const page = status(url.searchParams.get('service') ?? undefined);
   if (page) sendPage(page, JSON_TYPE, request, response, broken);
-  else answerWith(response, 404, TEXT, 'no such Service is served\n');
+  else answerWith(response, 404, TEXT, NO_SUCH_SERVICE);
 }
 
 /** `?ipvs=` tells how much of IPVS is wanted. */

@@ -126,6 +126,9 @@ export interface RealServerStatus {
   readonly drainingSeconds?: number;
 }
 
+/** What it answers, with status 404, when it is asked for a Service that is not served. */
+export const NO_SUCH_SERVICE = 'no such Service is served\n';
+
 /** What the endpoint answers. */
 export interface StatusAnswer extends DaemonStatus {
   /** The one that was asked for, or all. */

@@ -49,9 +49,11 @@ const QUIET = [
   ...[
     'kernel/',
     'observe/',
+    'doctor/',
     'cleanup/leftovers.ts',
     'cli/describe-state.ts',
     'cli/output.ts',
+    'cli/render-status.ts',
     'replay/generated-cluster.ts',
   ],
   ...['replay/report.ts', 'config/fields.ts', 'config/flags.ts', 'config/logging-flags.ts', 'config/setting-flags.ts'],
