@@ -133,13 +133,8 @@ export async function runCommandLine(
       (command) =>
         configOptions(command)
           .option('output', RECORD_OUTPUT)
-          .example([
-            [
-              '$0 doctor --config /var/lib/kube-proxy/config.conf',
-              'with the configuration that the daemon has, or will have',
-            ],
-            ['$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'],
-          ]),
+          .example('$0 doctor --config /var/lib/kube-proxy/config.conf', 'as the daemon is configured')
+          .example('$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'),
       carryOut((given) => {
         refuseWriting(given);
         return commands.doctor({ flags: configFlags(given), form: recordForm(given) });
@@ -149,11 +144,11 @@ export async function runCommandLine(
       'status',
       'ask the daemon of this node how it is',
       (command) =>
-        command.options(STATUS_OPTIONS).example([
-          ['$0 status', 'how the daemon of this node is'],
-          ['$0 status --service shop/cart', 'with what the kernel has of that Service'],
-          ['$0 status -o json', 'with every Service'],
-        ]),
+        command
+          .options(STATUS_OPTIONS)
+          .example('$0 status', 'how the daemon of this node is')
+          .example('$0 status --service shop/cart', 'with what the kernel has of that Service')
+          .example('$0 status -o json', 'with every Service'),
       carryOut((given) => commands.status(statusArguments(given))),
     )
     .strictOptions()

@@ -62,7 +62,7 @@ const QUIET = [
 /** What stands before texts of other kinds: help, comments of rules, Events, bugs, names of metrics, and what `must be …` ends with. */
 const NO_FAULT = [
   /\b(description|describe|note|text) ?[:=]\s*$/,
-  /\.(command|usage)\([^;]*$/,
+  /\.(command|usage|example)\([^;]*$/,
   /\b(comment|jump)\([^;]*$/,
   /\blog\.(info|debug)\([^;]*$/,
   /\bthrow new (?!UsageError)\w*Error\(\s*$/,
