@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { fail, succeed } from '../model/result.ts';
 import { type MachineSketch, machine } from './files-fixture.ts';
-import { readAvailability } from './read-availability.ts';
+import { readAvailability, readHasNftables } from './read-availability.ts';
 
 describe('apply/read-availability', () => {
   const FOLDER = '/lib/modules/6.1.0';
@@ -31,6 +31,20 @@ describe('apply/read-availability', () => {
   for (const [name, sketch, expected] of cases) {
     it(name, async () => expect(await read(sketch)).to.deep.equal(succeed(expected)));
   }
+
+  it('is missing on a kernel without modules that does not list it', async () => {
+    const files = { '/proc/kallsyms': '0000 t other\n' };
+    expect(await read({ files })).to.deep.equal(succeed('missing'));
+    expect((await read({ files: { ...files, '/proc/modules': '' } })).ok).to.equal(false);
+  });
+
+  it('sees rules of nft that are built in, and says so where nothing tells', async () => {
+    const has = (sketch: MachineSketch) => readHasNftables(machine(sketch));
+    expect(await has({ files: { '/proc/kallsyms': '0000 t nf_tables_newtable\n' } })).to.deep.equal(succeed(true));
+    expect(await has({ files: { '/proc/kallsyms': '0000 t other\n' } })).to.deep.equal(succeed(false));
+    expect(await has({ refused: { '/sys/module/nf_tables': 'EISDIR' } })).to.deep.equal(succeed(true));
+    expect(await has({})).to.deep.equal(fail('whether the kernel has nf_tables is not known: /proc/kallsyms: ENOENT'));
+  });
 
   it('is not known where nothing tells', async () => {
     expect(await read({})).to.deep.equal(

@@ -15,7 +15,7 @@ describe('apply/read-both-back-ends', () => {
   }
 
   it('starts nothing where the kernel has no tables', async () => {
-    const { rules, started } = await read('nf_tables', {});
+    const { rules, started } = await read('nf_tables', { files: { '/proc/kallsyms': '' } });
     expect([rules.nft.IPv4, rules.legacy.IPv6, started]).to.deep.equal([none, none, []]);
   });
 
@@ -35,6 +35,7 @@ describe('apply/read-both-back-ends', () => {
       refused: { '/proc/net/ip6_tables_names': 'EACCES' },
     });
     const missing = "iptables-save is not installed or not on PATH; install Debian's package iptables";
+    expect(rules.nft.IPv4.ok).to.equal(false);
     expect(rules.legacy).to.deep.equal({ IPv4: fail(missing), IPv6: fail('/proc/net/ip6_tables_names: EACCES') });
   });
 });

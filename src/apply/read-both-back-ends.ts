@@ -5,7 +5,7 @@ import type { EveryTable } from '../kernel/iptables/state.ts';
 import { fail, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import type { Host } from './host.ts';
-import { isModuleThere } from './read-availability.ts';
+import { readHasNftables } from './read-availability.ts';
 import { describeReadError, readTool } from './read-kernel.ts';
 import { describeToolError, type Tool } from './tool.ts';
 
@@ -37,7 +37,7 @@ async function readRules(host: Host, backEnd: RuleBackEnd, family: Family, isOwn
 }
 
 async function isInUse(host: Host, backEnd: RuleBackEnd, family: Family): Promise<Fact<boolean>> {
-  if (backEnd === 'nft') return succeed(await isModuleThere(host, 'nf_tables'));
+  if (backEnd === 'nft') return readHasNftables(host);
   const names = await host.readText(`/proc/net/${family === 'IPv4' ? 'ip' : 'ip6'}_tables_names`);
   if (names.ok) return succeed(names.value.trim() !== '');
   return names.error.code === 'ENOENT' ? succeed(false) : fail(describeToolError(names.error));

@@ -4,7 +4,7 @@ import { parseConnections } from '../kernel/ipvs/parse-counters.ts';
 import { parseIpvsList } from '../kernel/ipvs/parse-list.ts';
 import { fail, succeed } from '../model/result.ts';
 import type { FolderHost } from './host.ts';
-import { isModuleThere, readAvailability } from './read-availability.ts';
+import { readAvailability, readHasNftables } from './read-availability.ts';
 import { readBothBackEnds } from './read-both-back-ends.ts';
 import { PROC_IPVS } from './read-ipvs.ts';
 import { describeReadError, readTool } from './read-kernel.ts';
@@ -81,7 +81,9 @@ async function readTableBits(host: FolderHost): Promise<IpvsFacts['tableBits']> 
 }
 
 async function readNftTables(host: FolderHost): Promise<Fact<string>> {
-  if (!(await isModuleThere(host, 'nf_tables'))) return succeed('');
+  const used = await readHasNftables(host);
+  if (!used.ok) return used;
+  if (!used.value) return succeed('');
   const listed = await host.runTool({ tool: 'nft', args: ['list', 'tables'], timeoutMs: 30_000 });
   return listed.ok ? succeed(listed.value.stdout) : fail(describeToolError(listed.error));
 }
