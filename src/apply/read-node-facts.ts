@@ -11,6 +11,7 @@ import { describeReadError, readTool } from './read-kernel.ts';
 import { readListening } from './read-listening.ts';
 import { readSysctlLines } from './read-sysctl-lines.ts';
 import { readToolVersions } from './read-tool-versions.ts';
+import { ruleLockWarning } from './rule-lock.ts';
 import { describeToolError } from './tool.ts';
 
 /** What is told by others than the machine's tools and files. */
@@ -33,12 +34,13 @@ export async function readNodeFacts(
   const ipvs = await readIpvsFacts(host);
   const tools = await readToolVersions(host, ipvs.ok && ipvs.value !== undefined);
   const available = (module: string, symbol: string) => readAvailability(host, kernelRelease, module, symbol);
-  const [ipvsModule, schedulerModule, ipv6, rules, nftTables, links, uplinks, sysctlLines, listening] =
+  const [ipvsModule, schedulerModule, ipv6, rules, ruleLock, nftTables, links, uplinks, sysctlLines, listening] =
     await Promise.all([
       available('ip_vs', 'ip_vs_conn_new'),
       available(`ip_vs_${scheduler}`, `ip_vs_${scheduler}_schedule`),
       host.readText('/proc/net/if_inet6'),
       readBothBackEnds(host, tools),
+      ruleLockWarning(host),
       readNftTables(host),
       described(readTool(host, 'ip', ['-json', '-details', 'address', 'show'], parseLinks)),
       readUplinks(host),
@@ -54,6 +56,7 @@ export async function readNodeFacts(
     hasIpv6: ipv6.ok,
     tools,
     rules,
+    ruleLock,
     nftTables,
     links,
     uplinks,

@@ -27,6 +27,12 @@ describe('doctor/check-back-ends', () => {
     });
   }
 
+  it('warns of a lock that others do not share', () => {
+    expect(inShort(checkBackEnds({ ...HEALTHY, ruleLock: 'not shared' }))).to.deep.equal([
+      'warning rule-lock-not-shared',
+    ]);
+  });
+
   it('cannot tell without the version of iptables', () => {
     expect(inShort(checkBackEnds({ ...HEALTHY, tools: new Map() }))).to.deep.equal([
       'not checked: the back end of iptables',

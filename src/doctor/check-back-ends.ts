@@ -4,13 +4,24 @@ import type { NodeFacts, RuleBackEnd } from './facts.ts';
 import { type Checked, found, NOTHING_FOUND, notChecked, together } from './finding.ts';
 import { otherBackEnd, ownBackEnd } from './rule-back-end.ts';
 
-type Facts = Pick<NodeFacts, 'rules' | 'tools'>;
+type Facts = Pick<NodeFacts, 'rules' | 'tools' | 'ruleLock'>;
 
 /** Whether the other rules of the node are where the daemon's own will be: the kernel has two sets of tables, and asks both. */
 export function checkBackEnds(facts: Facts): Checked {
   const own = ownBackEnd(facts);
   if (own === undefined) return notChecked('the back end of iptables', 'iptables does not tell its version');
-  return together(FAMILIES.map((family) => checkFamily(facts, family, own)));
+  return together([checkLock(facts), ...FAMILIES.map((family) => checkFamily(facts, family, own))]);
+}
+
+function checkLock({ ruleLock }: Facts): Checked {
+  if (ruleLock === undefined) return NOTHING_FOUND;
+  return found({
+    level: 'warning',
+    id: 'rule-lock-not-shared',
+    saw: '/run/xtables.lock is a file of this container, not of the node',
+    matters: 'the kubelet and network plugins may overwrite rules while they are written, and the other way round',
+    remedy: 'mount the file of the host there, as the manifests do',
+  });
 }
 
 function checkFamily({ rules }: Facts, family: Family, own: RuleBackEnd): Checked {

@@ -57,6 +57,7 @@ export const HEALTHY: NodeFacts = {
     ['conntrack', version('conntrack v1.4.7 (conntrack-tools)')],
   ]),
   rules: { legacy: NO_RULES, nft: NO_RULES },
+  ruleLock: undefined,
   nftTables: succeed(''),
   links: succeed([link('lo', ['127.0.0.1/8']), link('eth0', ['192.168.0.10/24', 'fd00:168::10/64'])]),
   uplinks: succeed(new Set(['eth0'])),

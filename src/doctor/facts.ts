@@ -69,6 +69,8 @@ export interface NodeFacts {
   /** By name. */
   readonly tools: ReadonlyMap<string, ToolAnswer>;
   readonly rules: Readonly<Record<RuleBackEnd, Readonly<Record<Family, Fact<EveryTable>>>>>;
+  /** Why programs outside this container do not share the lock of legacy rules, if they do not. */
+  readonly ruleLock: string | undefined;
   /** What `nft list tables` prints; empty where the kernel has no such tables. */
   readonly nftTables: Fact<string>;
   readonly links: Fact<readonly Link[]>;
