@@ -4,7 +4,9 @@ import { STATUS } from './status-fixture.ts';
 
 describe('cli/render-status', () => {
   it('is short where all is well', () => {
-    expect(renderStatus(STATUS)).to.equal(`ipvs-proxier 1.2.3 on node-a: up 1d 1h, behaviour documented, scheduler rr
+    expect(
+      renderStatus(STATUS),
+    ).to.equal(`ipvs-proxier 1.2.3 on node-a: up 1d 1h, mode ipvs, behaviour documented, scheduler rr
 health: healthy
 services: 2, with 7 virtual servers, 14 real servers; 0 draining
 queue: 0 waiting
@@ -57,7 +59,7 @@ API server:
         { resource: 'nodes', lists: 0, events: 0 },
       ],
     });
-    expect(text).to.equal(`ipvs-proxier 1.2.3 on node-a: up 1m 1s, behaviour documented, scheduler rr
+    expect(text).to.equal(`ipvs-proxier 1.2.3 on node-a: up 1m 1s, mode ipvs, behaviour documented, scheduler rr
 health: not healthy, passes are late; the own Node is not known, or about to go
 services: 2, with 7 virtual servers, 14 real servers; 7 draining
 queue: 3 waiting (high 2, low 1)

@@ -17,10 +17,10 @@ export function renderStatus(status: StatusAnswer): string {
 }
 
 function describeDaemon(status: DaemonStatus): readonly string[] {
-  const { version, node, behaviour, scheduler, uptimeSeconds, totals, queue, drift } = status;
+  const { version, node, mode, behaviour, scheduler, uptimeSeconds, totals, queue, drift } = status;
   const repaired = counts(drift.repaired);
   return [
-    `ipvs-proxier ${version} on ${node}: up ${duration(uptimeSeconds)}, behaviour ${behaviour}, scheduler ${scheduler}`,
+    `ipvs-proxier ${version} on ${node}: up ${duration(uptimeSeconds)}, mode ${mode}, behaviour ${behaviour}, scheduler ${scheduler}`,
     `health: ${describeHealth(status)}`,
     `services: ${totals.services}, with ${totals.virtualServers} virtual servers, ${totals.realServers} real servers; ${totals.draining} draining`,
     `queue: ${queue.waiting} waiting${queue.waiting === 0 ? '' : ` (${counts(queue.byLevel)})`}`,

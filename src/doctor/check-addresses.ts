@@ -39,7 +39,7 @@ function doubleAddresses(bound: readonly InterfaceAddress[], others: readonly Li
           saw: `${address} is on ${name} and on ${DUMMY_INTERFACE}`,
           matters:
             'what was the address of a machine or of another program is that of a Service: ports that the Service does not have are refused',
-          remedy: `take it from ${name}, where another program has bound it (keepalived, kube-vip); or from the Service that has it as external IP`,
+          remedy: `take it from ${name}, where another program has bound it (keepalived, kube-vip, NodeLocal DNSCache); or from the Service that has it as external IP`,
         }),
       ),
   );

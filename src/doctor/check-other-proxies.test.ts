@@ -60,6 +60,11 @@ describe('doctor/check-other-proxies', () => {
         'not checked: tables of nftables mode',
       ],
     ],
+    [
+      'names one that runs beside a daemon',
+      { proxier: running, proxyMode: 'nftables' },
+      ['error other-proxy-running', 'note proxier-running'],
+    ],
   ];
   for (const [name, facts, expected] of cases) {
     it(name, () => expect(inShort(checkOtherProxies({ ...HEALTHY, ...facts }, WISHES))).to.deep.equal(expected));

@@ -32,7 +32,8 @@ function checkLock({ proxier }: Facts): Checked {
 }
 
 function checkPorts({ proxier, listening, proxyMode }: Facts, { ports }: Pick<Wishes, 'ports'>): Checked {
-  if (proxyMode !== undefined && proxier.ok && !proxier.value) {
+  const isOurs = proxyMode === 'ipvs' && proxier.ok && proxier.value !== undefined;
+  if (proxyMode !== undefined && proxier.ok && !isOurs) {
     return found({
       level: 'error',
       id: 'other-proxy-running',
