@@ -1,5 +1,5 @@
 import type { Argv, Options } from 'yargs';
-import { EXPLANATION_FORMS } from './explanation-output.ts';
+import { RECORD_FORMS } from './format-record.ts';
 
 /** Adds examples to the help of a command: its words, and what they give. */
 export function withExamples<T>(command: Argv<T>, examples: readonly (readonly [string, string])[]): Argv<T> {
@@ -51,7 +51,7 @@ export const EXPLAIN_OPTIONS: Readonly<Record<string, Options>> = {
   },
   output: {
     alias: 'o',
-    choices: EXPLANATION_FORMS,
+    choices: RECORD_FORMS,
     default: 'text',
     describe: 'form of what is printed',
     group: 'Output:',

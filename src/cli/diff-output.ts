@@ -1,10 +1,10 @@
-import { stringify } from 'yaml';
 import type { Desired } from '../desired/desired.ts';
 import type { Change } from '../explain/change.ts';
 import type { Comparison } from '../explain/compare-node.ts';
 import type { Problem } from '../model/problem.ts';
 import { renderPlanPart, type ScriptTool } from '../plan/scripts.ts';
 import { describeState } from './describe-state.ts';
+import { formatRecord } from './format-record.ts';
 import type { OutputForm } from './output.ts';
 
 /** Everything that a comparison of the node has to tell. */
@@ -31,9 +31,8 @@ export function formatDiff(report: DiffReport, form: OutputForm): string {
     case 'script':
       return formatForPeople(report);
     case 'json':
-      return `${JSON.stringify(describe(report), undefined, 2)}\n`;
     case 'yaml':
-      return stringify(describe(report), { lineWidth: 0, aliasDuplicateObjects: false });
+      return formatRecord(describe(report), form);
     default:
       return deltaScript(report, form);
   }

@@ -1,14 +1,10 @@
-import { stringify } from 'yaml';
 import type { EndpointExplanation } from '../explain/explain-endpoints.ts';
 import type { ServerExplanation } from '../explain/explain-server.ts';
 import type { Explanation, PortExplanation } from '../explain/explain-service.ts';
 import type { MetRule } from '../explain/packet.ts';
 import { describeProblem } from '../model/problem.ts';
 import { formatChange } from './diff-output.ts';
-
-export const EXPLANATION_FORMS = ['text', 'json', 'yaml'] as const;
-
-export type ExplanationForm = (typeof EXPLANATION_FORMS)[number];
+import { formatRecord, type RecordForm } from './format-record.ts';
 
 /** What is said of all Services alike. */
 export interface Explained {
@@ -19,15 +15,9 @@ export interface Explained {
 }
 
 /** `text` is for people; `json` and `yaml` hold `{node, schedulerFrom, services}`. */
-export function formatExplanation(explained: Explained, form: ExplanationForm): string {
-  switch (form) {
-    case 'text':
-      return explained.services.map((service) => formatService(service, explained)).join('\n');
-    case 'json':
-      return `${JSON.stringify(explained, undefined, 2)}\n`;
-    case 'yaml':
-      return stringify(explained, { lineWidth: 0, aliasDuplicateObjects: false });
-  }
+export function formatExplanation(explained: Explained, form: RecordForm): string {
+  if (form !== 'text') return formatRecord(explained, form);
+  return explained.services.map((service) => formatService(service, explained)).join('\n');
 }
 
 function formatService(service: Explanation, explained: Explained): string {

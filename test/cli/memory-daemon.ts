@@ -37,5 +37,7 @@ const commands = {
   explain: nothing,
   replay: nothing,
   cleanup: nothing,
+  doctor: nothing,
+  status: nothing,
 };
 await endWith(runCommandLine(process.argv.slice(2), '1.2.3', commands, terminal));

@@ -49,6 +49,7 @@ const QUIET = [
   ...[
     'kernel/',
     'observe/',
+    'doctor/',
     'cleanup/leftovers.ts',
     ...['client', 'endpoint-words', 'explain-endpoints', 'explain-service', 'kept-servers'].map(
       (name) => `explain/${name}.ts`,
@@ -60,6 +61,7 @@ const QUIET = [
     'cli/comparison-options.ts',
     'cli/describe-state.ts',
     'cli/output.ts',
+    'cli/render-status.ts',
     'replay/generated-cluster.ts',
   ],
   ...['replay/report.ts', 'config/fields.ts', 'config/flags.ts', 'config/logging-flags.ts', 'config/setting-flags.ts'],
@@ -68,7 +70,7 @@ const QUIET = [
 /** What stands before texts of other kinds: help, comments of rules, Events, bugs, names of metrics, and what `must be …` ends with. */
 const NO_FAULT = [
   /\b(description|describe|note|text) ?[:=]\s*$/,
-  /\.(command|usage)\([^;]*$/,
+  /\.(command|usage|example)\([^;]*$/,
   /\b(comment|jump)\([^;]*$/,
   /\blog\.(info|debug)\([^;]*$/,
   /\bthrow new (?!UsageError)\w*Error\(\s*$/,
