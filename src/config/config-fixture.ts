@@ -14,6 +14,7 @@ export const DEFAULTS = {
   weightPolicy: 'uniform',
   weights: { ready: 10, readyNotServing: 5, notReady: 0 },
   schedulerFlags: undefined,
+  unknownScheduler: 'stop',
   sloppyTCP: undefined,
   sloppySCTP: undefined,
   runEstimation: undefined,

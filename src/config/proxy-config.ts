@@ -16,6 +16,8 @@ export interface ProxyConfig {
   readonly weights: WeightsConfig;
   /** As given; all are flags of the scheduler. `undefined` = those that kube-proxy gives. */
   readonly schedulerFlags: readonly string[] | undefined;
+  /** Where the kernel lacks the scheduler: whether the start ends, or `rr` serves without flags. */
+  readonly unknownScheduler: 'stop' | 'round-robin';
   /** Whether IPVS takes a TCP connection whose start it has not seen; `undefined` = leave as it is, here and in the next one. */
   readonly sloppyTCP: boolean | undefined;
   readonly sloppySCTP: boolean | undefined;

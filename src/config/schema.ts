@@ -133,6 +133,7 @@ export const ipvsProxierConfiguration = section({
     notReady: integer(0, MAX_WEIGHT).default(0),
   }),
   schedulerFlags: list(oneOf(SCHEDULER_FLAGS)).optional(),
+  unknownScheduler: oneOf(['stop', 'round-robin']).default('stop'),
   sloppyTCP: bool().optional(),
   sloppySCTP: bool().optional(),
   runEstimation: bool().optional(),

@@ -95,6 +95,7 @@ export const OWN_ROWS: readonly FieldRow[] = [
   row('weights.readyNotServing', 5, [0], 65_536),
   row('weights.notReady', 0, [65_535], -1),
   row('schedulerFlags', undefined, [['flag-1']], ['sh-port']),
+  row('unknownScheduler', 'stop', ['round-robin'], 'rr'),
   row('sloppyTCP', undefined, [false], 'x'),
   row('sloppySCTP', undefined, [true], 'x'),
   row('runEstimation', undefined, [false], 'x'),
