@@ -32,7 +32,7 @@ export const DEFAULTS = {
     burst: 10,
   },
   master: undefined,
-  logging: { format: 'text', verbosity: 0 },
+  logging: { format: undefined, verbosity: 0 },
   hostnameOverride: undefined,
   bindAddress: '0.0.0.0',
   healthzBindAddress: { address: '0.0.0.0', port: 10256 },

@@ -37,7 +37,8 @@ export interface ProxyConfig {
   readonly clientConnection: ClientConnection;
   /** API server address that replaces the kubeconfig's. */
   readonly master: string | undefined;
-  readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
+  /** Without a format, where the log goes decides. */
+  readonly logging: { readonly format: 'text' | 'json' | undefined; readonly verbosity: number };
   /** Trimmed and lower-cased; without it the host name is the node's name. */
   readonly hostnameOverride: string | undefined;
   /** Overrides the node's IP of its family unless 0.0.0.0 or ::; nothing listens on it. */

@@ -50,7 +50,7 @@ export const kubeProxyConfiguration = section({
     burst: integer(0).default(10),
   }),
   logging: section({
-    format: oneOf(['text', 'json']).default('text'),
+    format: oneOf(['text', 'json']).optional(),
     flushFrequency: logFlushFrequency().default(5_000),
     verbosity: integer(0).default(0),
     vmodule: list(section({ filePattern: text().default(''), verbosity: integer(0).default(0) })).default([]),

@@ -21,7 +21,7 @@ export const KUBE_PROXY_ROWS: readonly FieldRow[] = [
   row('clientConnection.contentType', 'application/vnd.kubernetes.protobuf', ['application/json'], 5),
   row('clientConnection.qps', 5, [-1.5], 'many'),
   row('clientConnection.burst', 10, [20], -1),
-  row('logging.format', 'text', ['json'], 'xml'),
+  row('logging.format', undefined, ['json'], 'xml'),
   row('logging.flushFrequency', '5s', [1_000_000_000, '1s'], 'soon'),
   row('logging.verbosity', 0, [4], -1),
   row('logging.vmodule', [], [[{ filePattern: 'a', verbosity: 2 }]], 'a=2'),
