@@ -62,7 +62,10 @@ export async function makeReady(
     const kept = await host.readText(RESET_BY_LOADING);
     if (kept.ok && kept.value.trim() === '1') return;
     const again = await prepareNode(host, abilities.kernelRelease, wanted);
-    if (again.ok) return tellWritten(again.value, log);
+    if (again.ok) {
+      said = '';
+      return tellWritten(again.value, log);
+    }
     const troubles = [...again.error, ...(await setTimeouts(host, ipvs))].join('; ');
     if (troubles !== said) log.warn(troubles);
     said = troubles;
