@@ -12,6 +12,7 @@ import { proxySettings } from './config/proxy-settings.ts';
 import { dryRunCluster } from './dry-run.ts';
 import { holdNode } from './hold-node.ts';
 import { openTransport } from './kube/client.ts';
+import { readKubeconfig } from './kube/client-config.ts';
 import { makeReady, type ReadyNode } from './make-ready.ts';
 import { createLogger, verbositySetter } from './observe/logger.ts';
 import { Observers } from './observers.ts';
@@ -115,8 +116,10 @@ async function prepare({ args, read, log, version, terminal, host }: ConfiguredR
     nowMs: systemClock.nowMs,
     wallMs: Date.now,
   });
+  const kubeconfig = config.clientConnection.kubeconfig ?? '';
   const opened = openTransport({
-    kubeconfig: config.clientConnection.kubeconfig ?? '',
+    kubeconfig,
+    text: await readKubeconfig(kubeconfig),
     master: config.master ?? '',
     userAgent: `ipvs-proxier/${version}`,
     otherServers: config.apiServers,

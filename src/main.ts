@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import packageJson from '../package.json' with { type: 'json' };
 import type { Commands } from './cli/command-line.ts';
-import { endWith, StopSignals } from './process-end.ts';
+import { StopSignals } from './process-end.ts';
 
 const signals = new StopSignals();
-await endWith(carryOut());
+await signals.endWith(carryOut());
 
 /** Everything else is loaded once signals are listened to. */
 async function carryOut() {

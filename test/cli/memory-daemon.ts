@@ -7,7 +7,7 @@ import { processTerminal } from '../../src/cli/terminal.ts';
 import { runDaemon } from '../../src/daemon.ts';
 import { succeed } from '../../src/model/result.ts';
 import { createLogger } from '../../src/observe/logger.ts';
-import { endWith, StopSignals } from '../../src/process-end.ts';
+import { StopSignals } from '../../src/process-end.ts';
 import { startingHost } from '../config/starting-host.ts';
 
 const signals = new StopSignals(1000);
@@ -36,4 +36,4 @@ const commands = {
   replay: nothing,
   cleanup: nothing,
 };
-await endWith(runCommandLine(process.argv.slice(2), '1.2.3', commands, terminal));
+await signals.endWith(runCommandLine(process.argv.slice(2), '1.2.3', commands, terminal));
