@@ -11,16 +11,15 @@ async function carryOut() {
   const { processTerminal } = await import('./cli/terminal.ts');
   const { runCommandLine } = await import('./cli/command-line.ts');
   const terminal = processTerminal();
-  const { version } = packageJson;
   const commands: Commands = {
-    run: async (args) => {
+    run: async (args, version) => {
       const stop = signals.received();
       return (await import('./daemon.ts')).runDaemon(args, version, terminal, stop);
     },
     writeConfig: async (flags, path) => (await import('./cli/write-config.ts')).writeConfig(flags, path, terminal),
     render: async (args) => (await import('./cli/render.ts')).render(args, terminal),
     replay: async (args) => (await import('./cli/replay.ts')).replay(args, terminal),
-    cleanup: async (args) => (await import('./clean-node.ts')).cleanNode(args, version, terminal),
+    cleanup: async (args, version) => (await import('./clean-node.ts')).cleanNode(args, version, terminal),
   };
-  return runCommandLine(process.argv.slice(2), version, commands, terminal);
+  return runCommandLine(process.argv.slice(2), packageJson.version, commands, terminal);
 }

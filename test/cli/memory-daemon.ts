@@ -29,8 +29,8 @@ const host = {
 const lock = async () => succeed({ release: async () => {} });
 const nothing = async () => 0 as const;
 const commands = {
-  run: (args: Parameters<typeof runDaemon>[0]) =>
-    runDaemon(args, '1.2.3', terminal, signals.received(), { host, openLog: createLogger, lock, patienceMs: 200 }),
+  run: (args: Parameters<typeof runDaemon>[0], version: string) =>
+    runDaemon(args, version, terminal, signals.received(), { host, openLog: createLogger, lock, patienceMs: 200 }),
   writeConfig: nothing,
   render: nothing,
   replay: nothing,
