@@ -121,7 +121,10 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
       await parts.keepSettings();
       return proxier.findDrift();
     },
-    drifted: () => runner.request('drift'),
+    drifted: (things) => {
+      observers.drifted(things);
+      runner.request('drift');
+    },
     found: (things) => log.warn({ things }, 'somebody else has changed what is ours; it is mended'),
     trouble: (err) => log.warn({ err }, 'what others flush is noticed in full passes only'),
   });

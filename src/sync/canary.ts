@@ -7,7 +7,7 @@ export interface CanaryOptions {
   /** What others have done to our things; empty when all is well, or when a pass was on its way. */
   readonly look: () => Promise<Result<readonly string[], SyncError>>;
   /** Something of ours has gone or is another one; called after every look that finds it so. */
-  readonly drifted: () => void;
+  readonly drifted: (things: readonly string[]) => void;
   /** What that is; called when it becomes something else. */
   readonly found: (things: readonly string[]) => void;
   /** It could not be looked; told when the reason becomes another one. */
@@ -63,7 +63,7 @@ export class Canary {
     const now = things.join(', ');
     if (now !== '' && now !== this.#found) found(things);
     this.#found = now;
-    if (now !== '') drifted();
+    if (now !== '') drifted(things);
   }
 }
 
