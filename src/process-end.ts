@@ -43,9 +43,11 @@ export class StopSignals {
 
 /**
  * Ends the process though a thread of it waits for a file that does not come, a FIFO's or that of a server which is gone. `process.exit` would
- * wait for the thread, and a signal to itself is nothing to the first process of a container: after what `process.exit` would call, it becomes a program that only ends.
+ * wait for the thread, and a signal to itself is nothing to the first process of a container: after what `process.exit` would call, it becomes
+ * a program that only ends.
  */
-function leave(status: number): void {
+function leave(status: number): never {
   process.emit('exit', status);
   process.execve?.('/proc/self/exe', [process.execPath, '--eval', `process.exit(${status})`], {});
+  process.exit(status);
 }
