@@ -48,6 +48,8 @@ export interface Programming {
   /** For those who ask for passes; it runs none before `start`. */
   readonly runner: PassRunner;
   readonly events: PassEvents;
+  /** Resolves when no Event waits to be stored, which may be never. */
+  readonly eventsStored: () => Promise<void>;
   readonly serving: Serving;
   /** Notices what others flush; not started yet. */
   readonly canary: Canary;
@@ -85,7 +87,11 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
   });
   const { record } = proxier;
   observers.attach({ record, queue });
-  const { events, stop: stopEvents } = eventsInApi({
+  const {
+    events,
+    stored,
+    stop: stopEvents,
+  } = eventsInApi({
     transport,
     clock: systemClock,
     nodeName,
@@ -117,9 +123,9 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
     },
     drifted: (things) => {
       observers.drifted(things);
-      log.warn({ things }, 'somebody else has changed what is ours; it is mended');
       runner.request('drift');
     },
+    found: (things) => log.warn({ things }, 'somebody else has changed what is ours; it is mended'),
     trouble: (err) => log.warn({ err }, 'what others flush is noticed in full passes only'),
   });
   return {
@@ -128,6 +134,7 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
     canary,
     runner,
     events,
+    eventsStored: stored,
     serving,
     finished: boundedRunner.finished,
     close: () => {

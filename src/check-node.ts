@@ -89,14 +89,15 @@ async function lookAt(
 const KUBE_PROXY_PORT = 10_249;
 
 async function wishesOf(config: ProxyConfig, kernelRelease: string, host: FolderHost): Promise<Wishes> {
-  const { ipvs, conntrack, healthzBindAddress, metricsBindAddress, clusterCIDRs, connReuseMode } = config;
+  const { ipvs, conntrack, healthzBindAddress, metricsBindAddress, clusterCIDRs } = config;
   const ports = [
     ...(healthzBindAddress ? [{ server: 'health' as const, port: healthzBindAddress.port }] : []),
     ...(metricsBindAddress ? [{ server: 'metrics' as const, port: metricsBindAddress.port }] : []),
   ];
   return {
     scheduler: proxySettings(config, true).scheduler,
-    connReuseMode,
+    unknownScheduler: config.unknownScheduler,
+    connReuseMode: config.connReuseMode,
     strictArp: ipvs.strictARP,
     sysctls: [
       ...wantedSysctls(kernelRelease, ipvs.strictARP, config),

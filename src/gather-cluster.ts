@@ -38,7 +38,7 @@ export async function gatherCluster(parts: GatherParts): Promise<Result<Gathered
     const { objects, ...rest } = await readFileCluster(args, config, interfaces, terminal);
     return succeed({ services: objects.services, slices: objects.slices, ...rest });
   }
-  const opened = openApi(config, version);
+  const opened = await openApi(config, version);
   if (!opened.ok) return opened;
   const transport = opened.value;
   try {

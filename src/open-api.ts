@@ -1,17 +1,20 @@
 import type { ProxyConfig } from './config/proxy-config.ts';
 import { openTransport, type RequestSample } from './kube/client.ts';
+import { readKubeconfig } from './kube/client-config.ts';
 import type { ApiTransport } from './kube/client-transport.ts';
 import { fail, type Result, succeed } from './model/result.ts';
 import { systemClock } from './queue/clock.ts';
 
 /** The API server that the configuration names. The error is one line for a person. */
-export function openApi(
+export async function openApi(
   config: ProxyConfig,
   version: string,
   observe: (sample: RequestSample) => void = () => {},
-): Result<ApiTransport, string> {
+): Promise<Result<ApiTransport, string>> {
+  const kubeconfig = config.clientConnection.kubeconfig ?? '';
   const opened = openTransport({
-    kubeconfig: config.clientConnection.kubeconfig ?? '',
+    kubeconfig,
+    text: await readKubeconfig(kubeconfig),
     master: config.master ?? '',
     userAgent: `ipvs-proxier/${version}`,
     otherServers: config.apiServers,

@@ -26,6 +26,7 @@ describe('cli/command-line', () => {
     readonly explain?: ExplainArguments;
     readonly replay?: ReplayArguments;
     readonly cleanup?: CleanupArguments;
+    readonly reported?: string;
     readonly doctor?: DoctorArguments;
     readonly status?: StatusArguments;
   }
@@ -42,8 +43,9 @@ describe('cli/command-line', () => {
       words,
       '1.2.3',
       {
-        run: async (args) => {
+        run: async (args, version) => {
           seen.run = args;
+          seen.reported = version;
           return 1;
         },
         writeConfig: async (flags, path) => {
@@ -66,8 +68,9 @@ describe('cli/command-line', () => {
           seen.replay = args;
           return 1;
         },
-        cleanup: async (args) => {
+        cleanup: async (args, version) => {
           seen.cleanup = args;
+          seen.reported = version;
           return 0;
         },
         doctor: async (args) => {
@@ -346,11 +349,28 @@ describe('cli/command-line', () => {
     });
   }
 
-  for (const words of [['--version'], ['--version=true'], ['--version=raw'], ['run', '--version']]) {
+  for (const words of [['--version'], ['--version=true'], ['run', '--version']]) {
     it(`prints its version and does nothing else for ${words.join(' ')}`, async () => {
       expect(await carryOut(...words)).to.deep.equal({ exitCode: 0, output: 'ipvs-proxier 1.2.3\n', errors: [] });
     });
   }
+
+  it('prints all of its version for --version=raw', async () => {
+    const { exitCode, output } = await carryOut('--version=raw');
+    expect([exitCode, JSON.parse(output).gitVersion]).to.deep.equal([0, 'v1.2.3']);
+  });
+
+  it('reports the version that --version names, in run and in cleanup', async () => {
+    expect(await carryOut('--version=v1.33.2-eks')).to.deep.include({ reported: '1.33.2-eks', output: '' });
+    expect(await carryOut('cleanup', '--version=v0.0.1')).to.deep.include({ reported: '0.0.1', output: '' });
+    expect(await carryOut('run')).to.deep.include({ reported: '1.2.3' });
+  });
+
+  it('refuses another value of --version', async () => {
+    const { exitCode, errors } = await carryOut('--version=maybe');
+    expect(exitCode).to.equal(2);
+    expect(errors.join()).to.include('--version: "maybe" is neither true, false or raw');
+  });
 
   it('runs for --version=false', async () => {
     const { run, output } = await carryOut('--version=false');

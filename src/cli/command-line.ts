@@ -15,6 +15,7 @@ import type { ExitCode } from './exit-code.ts';
 import { RECORD_FORMS, type RecordForm } from './format-record.ts';
 import { OUTPUT_FORMS, type OutputForm } from './output.ts';
 import type { Terminal } from './terminal.ts';
+import { readVersionFlag } from './version-flag.ts';
 
 /** Configuration flags as given, by name without dashes. */
 export type GivenFlags = Readonly<Record<string, unknown>>;
@@ -92,16 +93,16 @@ export interface StatusArguments {
   readonly form: RecordForm;
 }
 
-/** What the commands do once their arguments are understood. */
+/** What the commands do once their arguments are understood. `version` is the one that they report. */
 export interface Commands {
-  readonly run: (args: RunArguments) => Promise<ExitCode>;
+  readonly run: (args: RunArguments, version: string) => Promise<ExitCode>;
   /** Writes the configuration in force to a file. */
   readonly writeConfig: (flags: GivenFlags, path: string) => Promise<ExitCode>;
   readonly render: (args: RenderArguments) => Promise<ExitCode>;
   readonly diff: (args: DiffArguments) => Promise<ExitCode>;
   readonly explain: (args: ExplainArguments) => Promise<ExitCode>;
   readonly replay: (args: ReplayArguments) => Promise<ExitCode>;
-  readonly cleanup: (args: CleanupArguments) => Promise<ExitCode>;
+  readonly cleanup: (args: CleanupArguments, version: string) => Promise<ExitCode>;
   readonly doctor: (args: DoctorArguments) => Promise<ExitCode>;
   readonly status: (args: StatusArguments) => Promise<ExitCode>;
 }
@@ -114,11 +115,15 @@ export async function runCommandLine(
   terminal: Terminal,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const carryOut = (command: (given: GivenFlags) => Promise<ExitCode>) => async (parsed: GivenFlags) => {
-    const given = withoutRepetitions(parsed);
-    refuseWords(given);
-    exitCode = (await answerVersion(given, version, terminal)) ?? (await command(given));
-  };
+  const carryOut =
+    (command: (given: GivenFlags, version: string) => Promise<ExitCode>) => async (parsed: GivenFlags) => {
+      const given = withoutRepetitions(parsed);
+      refuseWords(given);
+      const wish = readVersionFlag(texts(given.version).at(-1), version);
+      if (!wish.ok) throw new UsageError(wish.error);
+      if (wish.value.kind === 'go-on') exitCode = await command(given, wish.value.version);
+      else await terminal.output(wish.value.text);
+    };
   const parser = yargs(words.flatMap(spellOut))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
@@ -127,11 +132,11 @@ export async function runCommandLine(
       ['run', '$0'],
       'the node daemon',
       (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
-      carryOut((given) => {
-        if (isOn(given, 'cleanup')) return commands.cleanup(cleanupArguments(given));
+      carryOut((given, reported) => {
+        if (isOn(given, 'cleanup')) return commands.cleanup(cleanupArguments(given), reported);
         const args = runArguments(given);
         const path = texts(given['write-config-to']).at(-1) ?? '';
-        return path === '' ? commands.run(args) : commands.writeConfig(args.flags, path);
+        return path === '' ? commands.run(args, reported) : commands.writeConfig(args.flags, path);
       }),
     )
     .command(
@@ -168,7 +173,7 @@ export async function runCommandLine(
       'cleanup',
       'remove what this program, or kube-proxy, made on this node',
       (command) => configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN),
-      carryOut((given) => commands.cleanup(cleanupArguments(given))),
+      carryOut((given, reported) => commands.cleanup(cleanupArguments(given), reported)),
     )
     .command(
       'doctor',
@@ -257,12 +262,6 @@ function refuseWords(given: GivenFlags): void {
 function withPositional(given: GivenFlags, name: 'trace' | 'target'): GivenFlags {
   const [word, ...others] = texts(given['--']);
   return given[name] === undefined && word !== undefined ? { ...given, [name]: word, '--': others } : given;
-}
-
-async function answerVersion(given: GivenFlags, version: string, terminal: Terminal): Promise<ExitCode | undefined> {
-  if (given.version === undefined || given.version === 'false') return undefined;
-  await terminal.output(`ipvs-proxier ${version}\n`);
-  return 0;
 }
 
 function runArguments(given: GivenFlags): RunArguments {

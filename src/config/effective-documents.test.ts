@@ -164,6 +164,7 @@ function someFile(): fc.Arbitrary<string> {
     weightPolicy: fc.constantFrom('uniform', 'byCondition'),
     weights: some({ ready: count(1, 65_535), readyNotServing: count(0, 65_535), notReady: count(0, 65_535) }),
     schedulerFlags: fc.subarray(['flag-3']),
+    unknownScheduler: fc.constantFrom('stop', 'round-robin'),
     sloppyTCP: fc.boolean(),
     sloppySCTP: fc.boolean(),
     runEstimation: fc.boolean(),

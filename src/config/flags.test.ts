@@ -23,7 +23,16 @@ const WITHOUT_FLAG = [
   'winkernel.forwardHealthCheckVip',
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
-  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'runEstimation', 'connReuseMode', 'otherNodes', 'apiServers'],
+  ...[
+    'schedulerFlags',
+    'unknownScheduler',
+    'sloppyTCP',
+    'sloppySCTP',
+    'runEstimation',
+    'connReuseMode',
+    'otherNodes',
+    'apiServers',
+  ],
   ...['draining.limit', 'draining.deletedServices'],
   ...fieldNames(queueSection, 'queue.'),
 ];

@@ -16,6 +16,8 @@ export interface ProxyConfig {
   readonly weights: WeightsConfig;
   /** As given; all are flags of the scheduler. `undefined` = those that kube-proxy gives. */
   readonly schedulerFlags: readonly string[] | undefined;
+  /** Where the kernel lacks the scheduler: whether the start ends, or `rr` serves without flags. */
+  readonly unknownScheduler: 'stop' | 'round-robin';
   /** Whether IPVS takes a TCP connection whose start it has not seen; `undefined` = leave as it is, here and in the next one. */
   readonly sloppyTCP: boolean | undefined;
   readonly sloppySCTP: boolean | undefined;
@@ -35,7 +37,8 @@ export interface ProxyConfig {
   readonly clientConnection: ClientConnection;
   /** API server address that replaces the kubeconfig's. */
   readonly master: string | undefined;
-  readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
+  /** Without a format, where the log goes decides. */
+  readonly logging: { readonly format: 'text' | 'json' | undefined; readonly verbosity: number };
   /** Trimmed and lower-cased; without it the host name is the node's name. */
   readonly hostnameOverride: string | undefined;
   /** Overrides the node's IP of its family unless 0.0.0.0 or ::; nothing listens on it. */

@@ -28,6 +28,7 @@ export function resolveConfig(
     weightPolicy: own.weightPolicy,
     weights: own.weights,
     schedulerFlags: own.schedulerFlags,
+    unknownScheduler: own.unknownScheduler,
     sloppyTCP: own.sloppyTCP,
     sloppySCTP: own.sloppySCTP,
     runEstimation: own.runEstimation,

@@ -50,7 +50,7 @@ export const kubeProxyConfiguration = section({
     burst: integer(0).default(10),
   }),
   logging: section({
-    format: oneOf(['text', 'json']).default('text'),
+    format: oneOf(['text', 'json']).optional(),
     flushFrequency: logFlushFrequency().default(5_000),
     verbosity: integer(0).default(0),
     vmodule: list(section({ filePattern: text().default(''), verbosity: integer(0).default(0) })).default([]),
@@ -133,6 +133,7 @@ export const ipvsProxierConfiguration = section({
     notReady: integer(0, MAX_WEIGHT).default(0),
   }),
   schedulerFlags: list(oneOf(SCHEDULER_FLAGS)).optional(),
+  unknownScheduler: oneOf(['stop', 'round-robin']).default('stop'),
   sloppyTCP: bool().optional(),
   sloppySCTP: bool().optional(),
   runEstimation: bool().optional(),

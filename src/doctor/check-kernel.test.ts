@@ -27,9 +27,15 @@ describe('doctor/check-kernel', () => {
     ],
     ['says so where IPVS cannot be read', { ipvs: fail('EACCES') }, {}, ['not checked: IPVS']],
     [
-      'warns of a scheduler that the kernel lacks',
+      'takes a scheduler that the kernel lacks for what ends the daemon',
       { schedulerModule: succeed('missing') },
       { scheduler: 'wrr' },
+      ['error scheduler-missing'],
+    ],
+    [
+      'warns of it where rr may take its place',
+      { schedulerModule: succeed('missing') },
+      { scheduler: 'wrr', unknownScheduler: 'round-robin' },
       ['warning scheduler-missing'],
     ],
     ['takes a kernel without rr for broken', { schedulerModule: succeed('missing') }, {}, ['error scheduler-missing']],

@@ -2,7 +2,7 @@ import type { NodeFacts, Wishes } from './facts.ts';
 import { type Checked, found, NOTHING_FOUND, notChecked, together } from './finding.ts';
 
 type Facts = Pick<NodeFacts, 'kernelRelease' | 'ipvs' | 'ipvsModule' | 'schedulerModule' | 'sysctls'>;
-type Wanted = Pick<Wishes, 'scheduler' | 'connReuseMode'>;
+type Wanted = Pick<Wishes, 'scheduler' | 'unknownScheduler' | 'connReuseMode'>;
 
 /** The kernel's release, IPVS in it, and the scheduler. */
 export function checkKernel(facts: Facts, wanted: Wanted): Checked {
@@ -52,19 +52,20 @@ function checkIpvs({ ipvs, ipvsModule, kernelRelease }: Facts): Checked {
   });
 }
 
-function checkScheduler({ schedulerModule, ipvs }: Facts, { scheduler }: Wanted): Checked {
+function checkScheduler({ schedulerModule, ipvs }: Facts, { scheduler, unknownScheduler }: Wanted): Checked {
   const servers = ipvs.ok ? ipvs.value?.servers.values() : undefined;
   if (servers?.some((server) => server.scheduler === scheduler)) return NOTHING_FOUND;
   if (!schedulerModule.ok) {
-    const trial = 'to try it would change the kernel; the daemon does so at its start, and takes rr instead if it must';
+    const trial = 'to try it would change the kernel; the daemon does so at its start';
     return notChecked(`scheduler ${scheduler}`, `${schedulerModule.error}; ${trial}`);
   }
   if (schedulerModule.value !== 'missing') return NOTHING_FOUND;
+  const hasOther = scheduler !== 'rr' && unknownScheduler === 'round-robin';
   return found({
-    level: scheduler === 'rr' ? 'error' : 'warning',
+    level: hasOther ? 'warning' : 'error',
     id: 'scheduler-missing',
     saw: `scheduler ${scheduler} is not in the kernel, and there is no module ip_vs_${scheduler}`,
-    matters: scheduler === 'rr' ? 'no virtual server can be made' : 'the daemon uses rr in its place',
+    matters: hasOther ? 'the daemon uses rr in its place' : 'the daemon ends at its start',
     remedy: 'set ipvs.scheduler to one that the kernel has, or install the package with all modules of this kernel',
   });
 }

@@ -85,6 +85,7 @@ export const HEALTHY: NodeFacts = {
 
 export const WISHES: Wishes = {
   scheduler: 'rr',
+  unknownScheduler: 'stop',
   connReuseMode: undefined,
   strictArp: false,
   sysctls: [

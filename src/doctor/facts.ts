@@ -91,6 +91,7 @@ export interface NodeFacts {
 /** What the daemon does on this node with the configuration that was given. */
 export interface Wishes {
   readonly scheduler: string;
+  readonly unknownScheduler: 'stop' | 'round-robin';
   readonly connReuseMode: number | undefined;
   readonly strictArp: boolean;
   /** What it writes. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Cluster, KubeConfig } from '@kubernetes/client-node';
 import { parse } from 'yaml';
@@ -9,6 +10,8 @@ import { ExecPlugin } from './exec-plugin.ts';
 export interface ConnectionSettings {
   /** Path of a kubeconfig; `''` for none. */
   readonly kubeconfig: string;
+  /** What it says, where it was read before. */
+  readonly text?: string | undefined;
   /** URL that replaces the kubeconfig's server; `''` for none. */
   readonly master: string;
   /** URLs of the same API server that are used when that one does not answer; the same credentials and authority hold for them. */
@@ -42,12 +45,13 @@ export interface LoadedConfig {
  */
 export function loadKubeConfig({
   kubeconfig,
+  text: given,
   master,
   otherServers = [],
 }: ConnectionSettings): Result<LoadedConfig, KubeconfigError> {
   const source = kubeconfig === '' ? 'in-cluster' : kubeconfig;
   try {
-    const text = kubeconfig === '' ? '' : readFileSync(kubeconfig, 'utf8');
+    const text = kubeconfig === '' ? '' : (given ?? readFileSync(kubeconfig, 'utf8'));
     const config = kubeconfig === '' ? configWithoutFile(master) : configFromText(text, dirname(resolve(kubeconfig)));
     const exec = config?.getCurrentUser()?.exec;
     const cluster = config?.getCurrentCluster();
@@ -75,6 +79,11 @@ export function loadKubeConfig({
       message: error instanceof Error ? error.message : String(error),
     });
   }
+}
+
+/** The text of a kubeconfig, without holding up anything else however long that takes; `undefined` when it cannot be read, or there is none. */
+export async function readKubeconfig(kubeconfig: string): Promise<string | undefined> {
+  return kubeconfig === '' ? undefined : readFile(kubeconfig, 'utf8').catch(() => undefined);
 }
 
 /** What a plugin is told of the cluster; its extension is the only part that the library does not keep. */
