@@ -36,10 +36,15 @@ interface EntryOfSet {
   readonly entry: SetEntry;
 }
 
-function askingFor({ set, entry: wanted }: EntryOfSet, { parts, kernel: { family } }: Desired): readonly ServiceName[] {
+function askingFor({ set, entry: wanted }: EntryOfSet, desired: Desired): readonly ServiceName[] {
+  const { owners, parts, kernel } = desired;
+  const { family } = kernel;
   const isGuard = set === setName('IPVS-IPS', family);
   const has = ({ entries }: Pick<ServicePart, 'entries'>) =>
     entries.some(([id, entry]) => entry === wanted && setName(id, family) === set);
+  const key = frontendOf(wanted);
+  const owner = key && owners.get(key);
+  if (owner && has(owner.front)) return [owner.part.port.service];
   const wants = (part: ServicePart) =>
     has(part) || part.fronts.some((front) => has(front) || (isGuard && binds(front, wanted)));
   return [...new Set([...parts.values()].filter(wants).map(({ port }) => port.service))];
