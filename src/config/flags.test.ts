@@ -24,7 +24,7 @@ const WITHOUT_FLAG = [
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
   ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'runEstimation', 'connReuseMode', 'otherNodes', 'apiServers'],
-  ...['draining.limit', 'draining.deletedServices'],
+  ...['draining.limit', 'draining.deletedServices', 'sets.maxEntries'],
   ...fieldNames(queueSection, 'queue.'),
 ];
 
