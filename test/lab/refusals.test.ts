@@ -44,7 +44,8 @@ describe('test/lab/refusals', () => {
       const [old, now] = isDeletion ? [OFFERS, []] : [[], OFFERS];
       const inside = netnsHost(NODE);
       let isOn = false;
-      const spoil = (each: string) => (isOn && line.test(each) && isOfRefused(each) ? each.replace(wrong[0], wrong[1]) : each);
+      const spoil = (each: string) =>
+        isOn && line.test(each) && isOfRefused(each) ? each.replace(wrong[0], wrong[1]) : each;
       const runTool = (call: ToolCall) =>
         inside.runTool(
           call.input === undefined ? call : { ...call, input: call.input.split('\n').map(spoil).join('\n') },
