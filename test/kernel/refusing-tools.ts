@@ -1,5 +1,5 @@
 import type { ToolCall, ToolError } from '../../src/apply/tool.ts';
-import { fail, type Result } from '../../src/model/result.ts';
+import { fail } from '../../src/model/result.ts';
 import type { MemoryKernel } from './memory-kernel.ts';
 
 /**
@@ -39,14 +39,4 @@ function refusal({ tool, input = '' }: ToolCall, first: number): ToolError {
       ? `ipset v7.17: Error in line ${first + 1}: Kernel error received: set type\n`
       : 'Invalid argument\n';
   return { kind: 'tool-refused', tool, exitCode: tool === 'ipvsadm' ? 0 : 1, stderr, script: input };
-}
-
-/** The answers of one attempt to be without the tool: it is there, and fails whatever it is given to read. */
-export function breakTool(kernel: MemoryKernel, isBroken: (call: ToolCall) => boolean): () => void {
-  const { runTool } = kernel;
-  kernel.runTool = async (call): Promise<Result<never, ToolError> | Awaited<ReturnType<typeof runTool>>> =>
-    isBroken(call) ? fail({ kind: 'tool-timeout', tool: call.tool, afterMs: 1 }) : runTool(call);
-  return () => {
-    kernel.runTool = runTool;
-  };
 }
