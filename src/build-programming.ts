@@ -116,6 +116,7 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
       return proxier.findDrift();
     },
     drifted: (things) => {
+      observers.drifted(things);
       log.warn({ things }, 'somebody else has changed what is ours; it is mended');
       runner.request('drift');
     },

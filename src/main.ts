@@ -21,6 +21,8 @@ async function carryOut() {
     render: async (args) => (await import('./cli/render.ts')).render(args, terminal),
     replay: async (args) => (await import('./cli/replay.ts')).replay(args, terminal),
     cleanup: async (args) => (await import('./clean-node.ts')).cleanNode(args, version, terminal),
+    doctor: async (args) => (await import('./check-node.ts')).checkNode(args, terminal),
+    status: async (args) => (await import('./cli/status.ts')).printStatus(args, terminal),
   };
   return runCommandLine(process.argv.slice(2), version, commands, terminal);
 }

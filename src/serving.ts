@@ -26,6 +26,7 @@ import { Slis } from './observe/slis.ts';
 import { METRICS_PATHS, type ZpageKind } from './observe/zpages.ts';
 import type { Observers } from './observers.ts';
 import type { Clock } from './queue/clock.ts';
+import { StatusPage } from './status-page.ts';
 import type { PassReport, Proxier } from './sync/proxier.ts';
 
 export interface ServingParts {
@@ -35,7 +36,7 @@ export interface ServingParts {
   readonly families: readonly Family[];
   readonly version: string;
   readonly observers: Observers;
-  readonly proxier: Pick<Proxier, 'interfaces' | 'record'>;
+  readonly proxier: Pick<Proxier, 'interfaces' | 'record' | 'views'>;
   readonly host: Host;
   readonly clock: Clock;
   readonly wallMs: () => number;
@@ -117,6 +118,7 @@ export class Serving {
   #metricsAnswer(): Answer {
     const { config, flags, version, observers, wallMs, setVerbosity, log } = this.#parts;
     const startedMs = wallMs();
+    const status = new StatusPage({ ...this.#parts, startedMs });
     const { featureGates, enableProfiling } = config;
     const scrapes = observers.registry.counter(
       'promhttp_metric_handler_requests_total',
@@ -127,6 +129,7 @@ export class Serving {
       page: (detail) => this.#page(detail),
       slis: new Slis(startedMs),
       configz: () => configzBody(config),
+      status: (asked) => status.page(asked),
       zpages: { flags: flagValues(flags), version, startedMs, wallMs, paths: METRICS_PATHS, random: Math.random },
       zpageKinds: (['Flagz', 'Statusz'] as const).filter((kind) => featureGates[GATES[kind]] !== false),
       debug: enableProfiling ? { setVerbosity } : undefined,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { fail, type Result, succeed } from '../model/result.ts';
@@ -13,6 +13,12 @@ export interface Host {
   /** `path` is absolute, e.g. `/proc/net/ip_vs`. */
   readText(path: string): Promise<Result<string, FileError>>;
   writeText(path: string, text: string): Promise<Result<void, FileError>>;
+}
+
+/** A machine whose folders can be listed too. */
+export interface FolderHost extends Host {
+  /** Names in a folder, in no order. */
+  listFolder(path: string): Promise<Result<readonly string[], FileError>>;
 }
 
 /** A machine that also runs tools which go on until they are stopped. */
@@ -36,10 +42,11 @@ export interface FollowedTool {
 }
 
 /** This machine, in the network namespace of this process. */
-export const systemHost: FollowingHost = {
+export const systemHost: FollowingHost & FolderHost = {
   runTool: (call) => runProcess(call, []),
   readText: async (path) => fileResult(path, () => readFile(path, 'utf8')),
   writeText: async (path, text) => fileResult(path, () => writeFile(path, text)),
+  listFolder: async (path) => fileResult(path, () => readdir(path)),
   followTool: (call, onLine) => followProcess(call, [], onLine),
 };
 

@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { FLAGS } from '../config/flags.ts';
 import {
   type CleanupArguments,
+  type DoctorArguments,
   type GivenFlags,
   type RenderArguments,
   type ReplayArguments,
   type RunArguments,
   runCommandLine,
+  type StatusArguments,
 } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 
@@ -20,6 +22,8 @@ describe('cli/command-line', () => {
     readonly render?: RenderArguments;
     readonly replay?: ReplayArguments;
     readonly cleanup?: CleanupArguments;
+    readonly doctor?: DoctorArguments;
+    readonly status?: StatusArguments;
   }
 
   /** Carries a command line out, each command ending with its own status. */
@@ -53,6 +57,14 @@ describe('cli/command-line', () => {
         cleanup: async (args) => {
           seen.cleanup = args;
           return 0;
+        },
+        doctor: async (args) => {
+          seen.doctor = args;
+          return 3;
+        },
+        status: async (args) => {
+          seen.status = args;
+          return 1;
         },
       },
       {
@@ -196,6 +208,33 @@ describe('cli/command-line', () => {
     });
   }
 
+  const doctors: readonly (readonly [readonly string[], DoctorArguments])[] = [
+    [['doctor'], { flags: {}, form: 'text' }],
+    [['doctor', '--config=c.yaml', '-ojson'], { flags: { config: 'c.yaml' }, form: 'json' }],
+    [['doctor', '--ipvs-strict-arp', '-o', 'yaml'], { flags: { 'ipvs-strict-arp': 'true' }, form: 'yaml' }],
+  ];
+  for (const [words, wanted] of doctors) {
+    it(`checks the node for ${words.join(' ')}`, async () => {
+      const { exitCode, errors, doctor } = await carryOut(...words);
+      expect([doctor, exitCode, errors]).to.deep.equal([wanted, 3, []]);
+    });
+  }
+
+  const statuses: readonly (readonly [readonly string[], StatusArguments])[] = [
+    [['status'], { flags: {}, form: 'text' }],
+    [['status', '--service=shop/cart', '-o', 'json'], { flags: {}, form: 'json', service: 'shop/cart' }],
+    [
+      ['status', '--config=c.yaml', '--metrics-bind-address', '127.0.0.1:1'],
+      { flags: { config: 'c.yaml', 'metrics-bind-address': '127.0.0.1:1' }, form: 'text' },
+    ],
+  ];
+  for (const [words, wanted] of statuses) {
+    it(`asks the daemon for ${words.join(' ')}`, async () => {
+      const { exitCode, errors, status } = await carryOut(...words);
+      expect([status, exitCode, errors]).to.deep.equal([wanted, 1, []]);
+    });
+  }
+
   const misused: readonly (readonly [readonly string[], string])[] = [
     [['--proxy-mod=ipvs'], 'unknown option --proxy-mod, did you mean --proxy-mode?'],
     [['--ipvs-shceduler=rr'], 'unknown option --ipvs-shceduler, did you mean --ipvs-scheduler?'],
@@ -224,6 +263,13 @@ describe('cli/command-line', () => {
     [['--of', 'iptables'], '--of is not an option of this command'],
     [['render', '-f', 'a', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['render', '-f', 'a', '--dry-run'], 'dry-run'],
+    [['doctor', '--write-config-to=x'], '--write-config-to is not an option of this command'],
+    [['doctor', '-o', 'script'], 'Given: "script"'],
+    [['doctor', '--service', 'a/b'], '--service is not an option of this command'],
+    [['status', '--service', 'cart'], '--service: "cart" is not NAMESPACE/NAME'],
+    [['status', '--proxy-mode=ipvs'], '--proxy-mode is not an option of this command'],
+    [['status', '--servise=a/b'], 'unknown option --servise, did you mean --service?'],
+    [['status', 'shop/cart'], 'unknown argument shop/cart'],
     [['--dry-run', '--record', 'a'], '--record needs the daemon'],
     [['--init-only', '--record', 'a'], '--record needs the daemon'],
     [['render', '-f', 'a', '--record', 'b'], '--record is not an option of this command'],
@@ -261,6 +307,8 @@ describe('cli/command-line', () => {
       render: async () => 0 as const,
       replay: async () => 0 as const,
       cleanup: async () => 0 as const,
+      doctor: async () => 0 as const,
+      status: async () => 0 as const,
     };
     const silent = { output: async () => {}, error: () => {}, input: async () => '' };
     const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);

@@ -4,6 +4,7 @@ import { readFlag } from '../config/flag-values.ts';
 import { FLAGS } from '../config/flags.ts';
 import { suggest } from '../config/suggest.ts';
 import type { ExitCode } from './exit-code.ts';
+import { RECORD_FORMS, type RecordForm } from './format-record.ts';
 import { OUTPUT_FORMS, type OutputForm } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -55,6 +56,19 @@ export interface CleanupArguments {
   readonly action: 'remove' | 'dry-run';
 }
 
+export interface DoctorArguments {
+  readonly flags: GivenFlags;
+  readonly form: RecordForm;
+}
+
+export interface StatusArguments {
+  /** `config` and `metrics-bind-address`, which say where the daemon listens. */
+  readonly flags: GivenFlags;
+  /** `namespace/name` of the only one that is told of in detail. */
+  readonly service?: string;
+  readonly form: RecordForm;
+}
+
 /** What the commands do once their arguments are understood. */
 export interface Commands {
   readonly run: (args: RunArguments) => Promise<ExitCode>;
@@ -63,6 +77,8 @@ export interface Commands {
   readonly render: (args: RenderArguments) => Promise<ExitCode>;
   readonly replay: (args: ReplayArguments) => Promise<ExitCode>;
   readonly cleanup: (args: CleanupArguments) => Promise<ExitCode>;
+  readonly doctor: (args: DoctorArguments) => Promise<ExitCode>;
+  readonly status: (args: StatusArguments) => Promise<ExitCode>;
 }
 
 /** Understands a command line and carries it out. What cannot be understood is one line on stderr and status 2. */
@@ -110,6 +126,30 @@ export async function runCommandLine(
       'remove what this program, or kube-proxy, made on this node',
       (command) => configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN),
       carryOut((given) => commands.cleanup(cleanupArguments(given))),
+    )
+    .command(
+      'doctor',
+      'check this node, and change nothing',
+      (command) =>
+        configOptions(command)
+          .option('output', RECORD_OUTPUT)
+          .example('$0 doctor --config /var/lib/kube-proxy/config.conf', 'as the daemon is configured')
+          .example('$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'),
+      carryOut((given) => {
+        refuseWriting(given);
+        return commands.doctor({ flags: configFlags(given), form: recordForm(given) });
+      }),
+    )
+    .command(
+      'status',
+      'ask the daemon of this node how it is',
+      (command) =>
+        command
+          .options(STATUS_OPTIONS)
+          .example('$0 status', 'how the daemon of this node is')
+          .example('$0 status --service shop/cart', 'with what the kernel has of that Service')
+          .example('$0 status -o json', 'with every Service'),
+      carryOut((given) => commands.status(statusArguments(given))),
     )
     .strictOptions()
     .version(false)
@@ -161,7 +201,7 @@ function looseWords(given: GivenFlags): readonly string[] {
   return [...words, ...texts(given['--'])];
 }
 
-const COMMANDS = ['run', 'render', 'replay', 'cleanup'];
+const COMMANDS = ['run', 'render', 'replay', 'cleanup', 'doctor', 'status'];
 
 /** As kube-proxy, which lets empty words pass: some DaemonSets give one. */
 function refuseWords(given: GivenFlags): void {
@@ -226,10 +266,26 @@ function replayArguments(given: GivenFlags): ReplayArguments {
   return { ...named, form: last('output') === 'json' ? 'json' : 'table' };
 }
 
-function renderArguments(given: GivenFlags): RenderArguments {
-  if (texts(given['write-config-to']).some(Boolean)) {
-    throw new UsageError('--write-config-to is not an option of this command');
+/** The flag is there in every command that reads the configuration. */
+function refuseWriting(given: GivenFlags): void {
+  if (!texts(given['write-config-to']).some(Boolean)) return;
+  throw new UsageError('--write-config-to is not an option of this command');
+}
+
+function statusArguments(given: GivenFlags): StatusArguments {
+  const service = texts(given.service).at(-1);
+  if (service !== undefined && !/^[^/\s]+\/[^/\s]+$/.test(service)) {
+    throw new UsageError(`--service: ${JSON.stringify(service)} is not NAMESPACE/NAME`);
   }
+  return { flags: configFlags(given), form: recordForm(given), ...(service === undefined ? {} : { service }) };
+}
+
+function recordForm(given: GivenFlags): RecordForm {
+  return (texts(given.output).at(-1) ?? 'text') as RecordForm;
+}
+
+function renderArguments(given: GivenFlags): RenderArguments {
+  refuseWriting(given);
   return {
     flags: configFlags(given),
     files: texts(given.filename),
@@ -332,6 +388,32 @@ const RECORD: Options = {
   group: 'Output:',
 };
 
+const RECORD_OUTPUT = {
+  alias: 'o',
+  choices: RECORD_FORMS,
+  default: 'text',
+  describe: 'form of what is printed',
+  group: 'Output:',
+} as const;
+
+const STATUS_OPTIONS: Readonly<Record<string, Options>> = {
+  config: { type: 'string', requiresArg: true, describe: 'configuration file of the daemon', group: 'Input:' },
+  'metrics-bind-address': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'where its metrics server listens, if not as the file says',
+    defaultDescription: '127.0.0.1:10249',
+    group: 'Input:',
+  },
+  service: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'NAMESPACE/NAME of a Service whose virtual servers and real servers are wanted',
+    group: 'Input:',
+  },
+  output: RECORD_OUTPUT,
+};
+
 const TRACE = { type: 'string', describe: 'file with a trace, compressed or not; - is standard input' } as const;
 
 const REPLAY_OPTIONS: Readonly<Record<string, Options>> = {
@@ -399,7 +481,7 @@ function explainUsage(message: string): string {
   const [first = '', ...rest] = message.split('\n').map((line) => line.trim());
   const unknown = /^Unknown arguments?: (.+)$/.exec(first)?.[1]?.split(', ') ?? [];
   if (unknown.length === 0) return [first, ...rest].filter(Boolean).join(' ');
-  const options = [...Object.keys(RENDER_OPTIONS), ...Object.keys(REPLAY_OPTIONS)];
+  const options = [...Object.keys(RENDER_OPTIONS), ...Object.keys(REPLAY_OPTIONS), ...Object.keys(STATUS_OPTIONS)];
   const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'record', 'of', 'output', ...options];
   const explained = unknown.map((name) => {
     if (known.includes(name)) return `--${name} is not an option of this command`;

@@ -9,6 +9,7 @@ import { findDrift } from '../plan/find-drift.ts';
 import { ClusterRecord } from './cluster-record.ts';
 import { Drains } from './drains.ts';
 import type { KernelPort, SyncError } from './ports.ts';
+import type { FamilyView } from './service-status.ts';
 import { type FamilyOutcome, type FamilyParts, type PassInputs, type Refusal, syncFamily } from './sync-family.ts';
 
 /** `full` reads the kernel anew and compares everything; `normal` trusts what is known of it, and looks at what has changed alone. */
@@ -80,6 +81,18 @@ export class Proxier {
   /** Addresses of the node's interfaces as of the last full pass. */
   get interfaces(): InterfaceAddresses {
     return this.#interfaces;
+  }
+
+  /** Both families as they are known; the kernel is not asked. */
+  get views(): readonly FamilyView[] {
+    return this.#families.map(({ family, wanted, drains }) => {
+      const known = this.#options.kernel.known(family);
+      return {
+        desired: wanted.current,
+        ipvs: known.ok ? known.value.ipvs : new Map(),
+        drains: Map.groupBy(drains.all(), ({ server }) => server),
+      };
+    });
   }
 
   /** The next pass reads the kernel anew whatever it is asked for. */

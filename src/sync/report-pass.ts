@@ -49,7 +49,7 @@ function countLevels(taken: readonly TakenService[]): Readonly<Record<string, nu
 }
 
 /** Counts by kind of step, of those that ran; nothing for a kind that does not occur. */
-function countSteps({ families }: PassReport): Readonly<Record<string, number>> {
+export function countSteps({ families }: PassReport): Readonly<Record<string, number>> {
   const plans = families.flatMap(({ plan, error }) => (plan && !error ? [plan] : []));
   const kinds = plans.flatMap((plan: Plan) => plan.parts.flatMap(kindsOf));
   const counts: Record<string, number> = {};

@@ -35,5 +35,7 @@ const commands = {
   render: nothing,
   replay: nothing,
   cleanup: nothing,
+  doctor: nothing,
+  status: nothing,
 };
 await endWith(runCommandLine(process.argv.slice(2), '1.2.3', commands, terminal));

@@ -106,7 +106,7 @@ async function understood(words: readonly string[]): Promise<RunArguments> {
     await runCommandLine(
       words,
       '1.2.3',
-      { run, render: never, replay: never, cleanup: never, writeConfig: never },
+      { run, render: never, replay: never, cleanup: never, doctor: never, status: never, writeConfig: never },
       terminal,
     ),
   ).to.equal(0);

@@ -135,6 +135,8 @@ function flagsOf(node: string, kubeconfig: string, families: readonly Family[]):
     // Changes have to show because they are heard of, not because everything is looked at again from time to time.
     ...['--ipvs-min-sync-period', '100ms', '--ipvs-sync-period', '10m'],
     ...['--conntrack-max-per-core', '0', '--v', '2'],
+    // As kind and kubeadm do in clusters of IPv6 alone; the metrics are at ::1 then.
+    ...(families.includes('IPv4') ? [] : ['--bind-address', '::']),
     ...(node === HASTY_NODE ? HASTY_FLAGS : []),
   ];
 }
