@@ -22,6 +22,7 @@ export const DEFAULTS = {
   otherNodes: 'watched',
   apiServers: [],
   draining: { limitMs: 900_000, ofDeletedServices: false },
+  sets: { maxEntries: 65_536 },
   queue: DEFAULT_QUEUE_SETTINGS,
   featureGates: {},
   clientConnection: {

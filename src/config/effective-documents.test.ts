@@ -175,6 +175,7 @@ function someFile(): fc.Arbitrary<string> {
     ),
     otherNodes: fc.constantFrom('watched', 'ignored'),
     draining: some({ limit: ms(0), deletedServices: fc.constantFrom('cut', 'finish') }),
+    sets: some({ maxEntries: count(1024, 16_777_216) }),
     queue: some({
       thresholds: some({ criticalBelowReadyRatio: fc.constantFrom(0, 0.25, 1) }),
       delays: some({ low: ms(2_000, DAY_MS) }),

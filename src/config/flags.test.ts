@@ -33,7 +33,7 @@ const WITHOUT_FLAG = [
     'otherNodes',
     'apiServers',
   ],
-  ...['draining.limit', 'draining.deletedServices'],
+  ...['draining.limit', 'draining.deletedServices', 'sets.maxEntries'],
   ...fieldNames(queueSection, 'queue.'),
 ];
 

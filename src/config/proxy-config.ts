@@ -30,6 +30,8 @@ export interface ProxyConfig {
   /** URLs of the same API server, used in turn when the one of the kubeconfig does not answer. */
   readonly apiServers: readonly string[];
   /** How long connections to real servers that are not wanted any more may last; 0 = no limit. */
+  /** Room of each hash set; one that needs more gets it. */
+  readonly sets: { readonly maxEntries: number };
   readonly draining: { readonly limitMs: number; readonly ofDeletedServices: boolean };
   /** How soon changes reach the kernel, and how often failed ones are tried again; never impossible for the queue. */
   readonly queue: QueueSettings;

@@ -36,6 +36,7 @@ export function resolveConfig(
     otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
     apiServers: own.apiServers,
     draining: { limitMs: own.draining.limit, ofDeletedServices: own.draining.deletedServices === 'finish' },
+    sets: own.sets,
     queue: resolveQueue(own.queue),
     featureGates: file.featureGates,
     clientConnection: { ...file.clientConnection, kubeconfig: file.clientConnection.kubeconfig || undefined },

@@ -104,6 +104,7 @@ export const OWN_ROWS: readonly FieldRow[] = [
   row('otherNodes', 'watched', ['ignored'], 'other'),
   row('draining.limit', '15m0s', ['0', '0s'], '-1s'),
   row('draining.deletedServices', 'cut', ['finish'], 'keep'),
+  row('sets.maxEntries', 65_536, [262_144], 1000),
   row('queue.thresholds.criticalBelowReadyRatio', 0.3, [0], 1.1),
   row('queue.thresholds.highBelowReadyRatio', 0.7, [1], -0.1),
   row('queue.thresholds.criticalAboveMagnitude', 0.5, [1], 2),
