@@ -14,7 +14,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['kube', 'apply', 'observe'],
   ['config'],
   ['queue'],
-  ['cleanup'],
+  ['doctor'],
+  ['cleanup', 'explain'],
   ['plan'],
   ['desired'],
   ['topology', 'tracking'],
@@ -37,7 +38,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders that must stay free of I/O, clocks, logs and packages. */
-const PURE = ['cleanup', 'plan', 'desired', 'topology', 'tracking', 'kernel', 'model', 'net'];
+const PURE = ['doctor', 'cleanup', 'explain', 'plan', 'desired', 'topology', 'tracking', 'kernel', 'model', 'net'];
 
 export interface Violation {
   readonly file: string;

@@ -3,6 +3,7 @@
 # nodes and outside, scaling up and down. Installs what is missing, ends by itself; status 0 only if every request was answered by a
 # pod that should have answered it.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "$0")/.."
 
 bash hack/install.sh

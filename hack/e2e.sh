@@ -17,6 +17,7 @@
 # tiers that did not run are named above it, and are never part of N passed. Status 0: nothing failed; 1: something failed, a
 # tier that was asked for could not run, or a mutant was not noticed; 2: usage.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "$0")/.."
 
 bash hack/install.sh

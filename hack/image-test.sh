@@ -8,6 +8,7 @@
 # FOLDER keeps the root file system (default: a temporary one, removed at the end); what is there already is used again, the program is
 # built anew. The last line is "N passed, N failed". LAB names what runs a command in the lab (default: bash hack/lab.sh).
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "$0")/.."
 
 fail() { echo "image-test: $*" >&2; exit 2; }

@@ -4,6 +4,7 @@
 #
 #   hack/install-tools.sh
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 
 fail() { echo "install-tools: $*" >&2; exit 1; }
 

@@ -2,6 +2,7 @@
 # Brings what the project needs onto a Debian machine with Node 20 or later and npm: the tools it drives (as root), and its own
 # packages, a current Node among them. Does nothing where all of it is there.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "$0")/.."
 
 bash hack/install-tools.sh

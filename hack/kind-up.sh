@@ -7,6 +7,7 @@
 # KIND_NODE_IMAGE chooses the Kubernetes release, KIND_IP_FAMILY is ipv4, ipv6 or dual (default ipv4), WORKERS how many (default 2).
 # An existing cluster of that name is used as it is. Remove it with: kind delete cluster --name NAME
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "$0")/.."
 
 fail() { echo "kind-up: $*" >&2; exit 2; }

@@ -13,6 +13,7 @@
 # missing tools (hack/install-tools.sh installs them). LAB_KERNEL=uml or LAB_KERNEL=host chooses the kernel unasked.
 # Inside, IN_LAB says where one is: "uml", or the name of the fresh network namespace.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 
 fail() { echo "lab: $*" >&2; exit 2; }
 usage() { echo "usage: ${0##*/} [-i] [-t SECONDS] [-m MEM] COMMAND [ARG...]" >&2; exit 2; }

@@ -49,6 +49,8 @@ export interface Programming {
   /** For those who ask for passes; it runs none before `start`. */
   readonly runner: PassRunner;
   readonly events: PassEvents;
+  /** Resolves when no Event waits to be stored, which may be never. */
+  readonly eventsStored: () => Promise<void>;
   readonly serving: Serving;
   /** Notices what others flush; not started yet. */
   readonly canary: Canary;
@@ -86,7 +88,11 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
   });
   const { record } = proxier;
   observers.attach({ record, queue });
-  const { events, stop: stopEvents } = eventsInApi({
+  const {
+    events,
+    stored,
+    stop: stopEvents,
+  } = eventsInApi({
     transport,
     clock: systemClock,
     nodeName,
@@ -119,9 +125,10 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
       return proxier.findDrift();
     },
     drifted: (things) => {
-      log.warn({ things }, 'somebody else has changed what is ours; it is mended');
+      observers.drifted(things);
       runner.request('drift');
     },
+    found: (things) => log.warn({ things }, 'somebody else has changed what is ours; it is mended'),
     trouble: (err) => log.warn({ err }, 'what others flush is noticed in full passes only'),
   });
   return {
@@ -130,6 +137,7 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
     canary,
     runner,
     events,
+    eventsStored: stored,
     serving,
     finished: boundedRunner.finished,
     close: () => {

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type FollowingHost, systemHost } from './apply/host.ts';
 import { describeLockError, lockNode } from './apply/node-lock.ts';
@@ -7,14 +6,14 @@ import type { RunArguments } from './cli/command-line.ts';
 import type { ExitCode } from './cli/exit-code.ts';
 import { type ReadConfig, readEffectiveConfig } from './cli/read-config.ts';
 import type { Terminal } from './cli/terminal.ts';
-import type { ProxyConfig } from './config/proxy-config.ts';
 import { proxySettings } from './config/proxy-settings.ts';
 import { dryRunCluster } from './dry-run.ts';
 import { holdNode } from './hold-node.ts';
-import { openTransport } from './kube/client.ts';
 import { makeReady, type ReadyNode } from './make-ready.ts';
 import { createLogger, verbositySetter } from './observe/logger.ts';
 import { Observers } from './observers.ts';
+import { openApi } from './open-api.ts';
+import { ownNodeName } from './own-node.ts';
 import { systemClock } from './queue/clock.ts';
 import { serve } from './serve.ts';
 
@@ -115,17 +114,9 @@ async function prepare({ args, read, log, version, terminal, host }: ConfiguredR
     nowMs: systemClock.nowMs,
     wallMs: Date.now,
   });
-  const opened = openTransport({
-    kubeconfig: config.clientConnection.kubeconfig ?? '',
-    master: config.master ?? '',
-    userAgent: `ipvs-proxier/${version}`,
-    otherServers: config.apiServers,
-    limits: config.clientConnection,
-    clock: systemClock,
-    observe: observers.apiRequest,
-  });
-  if (!opened.ok) return giveUp(terminal, [`${opened.error.source}: ${opened.error.message}`]);
-  const connected = { transport: opened.value, nodeName: nodeName(config), config };
+  const opened = await openApi(config, version, observers.apiRequest);
+  if (!opened.ok) return giveUp(terminal, [opened.error]);
+  const connected = { transport: opened.value, nodeName: ownNodeName(config), config };
   return { ...connected, ...ready, abilities, families, observers, setVerbosity };
 }
 
@@ -139,10 +130,6 @@ function stoppedEarly({ mode }: RunArguments, terminal: Terminal, why: string, l
   if (mode !== 'daemon') return giveUp(terminal, [`ended by ${why} before it was done`]);
   log?.info({ why }, 'stopping; what is programmed stays');
   return 0;
-}
-
-function nodeName(config: ProxyConfig): string {
-  return config.hostnameOverride ?? hostname().trim().toLowerCase();
 }
 
 function giveUp(terminal: Terminal, troubles: readonly string[]): ExitCode {

@@ -28,7 +28,7 @@ export interface MakeReadyParts {
 export interface ReadyNode {
   /** With a scheduler that its kernel has. */
   readonly settings: ProxySettings;
-  /** Of a scheduler that the kernel lacks. */
+  /** Of a scheduler that the kernel lacks, where `rr` serves in its place. */
   readonly schedulerWarning: string | undefined;
   /** Writes the settings of the kernel again when somebody has loaded IPVS anew; a look at one file else. Never fails. */
   readonly keepSettings: () => Promise<void>;
@@ -53,7 +53,7 @@ export async function makeReady(
   const settings = proxySettings(config, abilities.randomFully);
   const { scheduler } = settings;
   const flags = schedulerFlags(scheduler, settings.schedulerFlags);
-  const probed = await probeScheduler(host, { scheduler, schedulerFlags: flags });
+  const probed = await probeScheduler(host, { scheduler, schedulerFlags: flags, ifUnknown: config.unknownScheduler });
   if (!probed.ok) return probed;
   const { chosen, warning } = probed.value;
   if (warning !== undefined) log.warn(warning);
@@ -62,7 +62,10 @@ export async function makeReady(
     const kept = await host.readText(RESET_BY_LOADING);
     if (kept.ok && kept.value.trim() === '1') return;
     const again = await prepareNode(host, abilities.kernelRelease, wanted);
-    if (again.ok) return tellWritten(again.value, log);
+    if (again.ok) {
+      said = '';
+      return tellWritten(again.value, log);
+    }
     const troubles = [...again.error, ...(await setTimeouts(host, ipvs))].join('; ');
     if (troubles !== said) log.warn(troubles);
     said = troubles;

@@ -4,6 +4,7 @@ import type { ClusterHandler, ClusterWatch } from './kube/watch-cluster.ts';
 import type { Family } from './net/family.ts';
 import { type ApiSample, apiMetrics } from './observe/api-metrics.ts';
 import { resultOf } from './observe/finished-pass.ts';
+import { formatTime } from './observe/health-answer.ts';
 import { type KubeProxyMetrics, kubeProxyMetrics } from './observe/kube-proxy-metrics.ts';
 import { MetricsRegistry } from './observe/metrics-registry.ts';
 import { measuredQueue, type PassMetricsPage, passMetricsPage } from './observe/pass-metrics-page.ts';
@@ -18,6 +19,8 @@ import { QueueMetrics, type QueueObserver } from './queue/queue-metrics.ts';
 import type { ServiceQueue } from './queue/service-queue.ts';
 import type { ChangeIntake } from './sync/change-intake.ts';
 import type { ClusterRecord } from './sync/cluster-record.ts';
+import { type ObservedStatus, observedStatus } from './sync/observed-status.ts';
+import { PassHistory } from './sync/pass-history.ts';
 import { PassMetrics } from './sync/pass-metrics.ts';
 import type { PassReport } from './sync/proxier.ts';
 import { Repairs } from './sync/repairs.ts';
@@ -39,7 +42,7 @@ export interface ObserversParts {
 /** What is asked when somebody looks at the metrics. */
 export interface ObservedParts {
   readonly record: Pick<ClusterRecord, 'pending'>;
-  readonly queue: Pick<ServiceQueue, 'quarantined'>;
+  readonly queue: Pick<ServiceQueue, 'quarantined' | 'waiting'>;
 }
 
 /** Everything that watches the program at work: its health, and its metrics. Each part of the program is observed from outside. */
@@ -57,6 +60,9 @@ export class Observers {
   readonly #numbers = new PassMetrics();
   readonly #repairs = new Repairs();
   readonly #triggers = new TriggerTimes();
+  readonly #history = new PassHistory();
+  /** What requests for a resource fail with, while they do. */
+  readonly #troubles = new Map<string, string>();
   #observed: ObservedParts | undefined;
   #watch: Pick<ClusterWatch, 'counts'> | undefined;
 
@@ -138,7 +144,41 @@ export class Observers {
         this.#triggers.listed(this.#parts.wallMs());
         inner.listed(late);
       },
+      trouble: (resource, message, retryInMs) => {
+        this.#troubles.set(resource, message);
+        inner.trouble(resource, message, retryInMs);
+      },
+      recovered: (resource) => {
+        this.#troubles.delete(resource);
+        inner.recovered(resource);
+      },
     };
+  }
+
+  /** Somebody else has changed what is ours. */
+  drifted(things: readonly string[]): void {
+    this.#history.drifted(things, formatTime(this.#parts.wallMs()));
+  }
+
+  /** For `/status`. */
+  status(): ObservedStatus {
+    const { families, scheduler, nowMs, wallMs } = this.#parts;
+    const wallMsOf = (clockMs: number) => wallMs() - (nowMs() - clockMs);
+    const { byKind, failed } = this.#numbers.read();
+    return observedStatus({
+      families,
+      scheduler,
+      health: this.health,
+      history: this.#history,
+      passes: { ...byKind, failed },
+      repaired: this.#repairs.read(),
+      waiting: this.#observed?.queue.waiting() ?? [],
+      quarantined: this.#observed?.queue.quarantined() ?? [],
+      resources: this.#watch?.counts() ?? new Map(),
+      troubles: this.#troubles,
+      nowMs: nowMs(),
+      wallMsOf,
+    });
   }
 
   /** The runner, whose start and requests are noted. */
@@ -165,6 +205,7 @@ export class Observers {
     const { families, wallMs } = this.#parts;
     this.#numbers.ran(report, taken);
     this.#repairs.ran(report);
+    this.#history.ran(report, taken, formatTime(wallMs()));
     for (const family of families) {
       const result = resultOf(report, family);
       this.health.ended(family, result);

@@ -1,6 +1,13 @@
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import type { ProxyConfig } from './config/proxy-config.ts';
 import type { ClusterNode } from './model/node-view.ts';
 import type { CancelTimer, Clock } from './queue/clock.ts';
+
+/** The name of the Node that this machine is. */
+export function ownNodeName({ hostnameOverride }: Pick<ProxyConfig, 'hostnameOverride'>): string {
+  return hostnameOverride ?? hostname().trim().toLowerCase();
+}
 
 export interface OwnNodeOptions {
   readonly clock: Clock;

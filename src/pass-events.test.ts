@@ -38,6 +38,16 @@ describe('pass-events', () => {
     ]);
   });
 
+  it('tells which server cannot listen in the words of kube-proxy', () => {
+    events.serverFailed({ server: 'health', message: 'the health server cannot listen: EADDRINUSE' });
+    events.serverFailed({ server: 'metrics', message: 'the metrics server cannot listen: EACCES' });
+    expect(new Set(reported.map(({ action }) => action))).to.deep.equal(new Set(['StartKubeProxy']));
+    expect(take()).to.deep.equal([
+      'Warning FailedToStartProxierHealthcheck node-a: the health server cannot listen: EADDRINUSE',
+      'Warning FailedToStartMetricServer node-a: the metrics server cannot listen: EACCES',
+    ]);
+  });
+
   it('R58: tells of a Service whose address belongs to another node, once, and again when it comes back', async () => {
     const node = new NodeUnderTest();
     const nodes = [nodeObject('node-a', { addresses: ['192.168.0.10'] })];

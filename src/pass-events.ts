@@ -7,6 +7,7 @@ import { describeRefused } from './plan/refused.ts';
 import type { Clock } from './queue/clock.ts';
 import type { QuarantineChange } from './queue/quarantine.ts';
 import type { ServiceQueue } from './queue/service-queue.ts';
+import type { DeafServer } from './serving.ts';
 import type { PassReport } from './sync/proxier.ts';
 
 export interface PassEventsOptions {
@@ -28,12 +29,18 @@ export class PassEvents {
 
   started(version: string): void {
     const note = `ipvs-proxier ${version} programs this node`;
-    this.#node({ type: 'Normal', reason: 'Starting', action: 'Start', note });
+    this.#node({ type: 'Normal', reason: 'Starting', action: START, note });
+  }
+
+  /** A server cannot listen, which ends the process. */
+  serverFailed({ server, message }: DeafServer): void {
+    const reason = server === 'health' ? 'FailedToStartProxierHealthcheck' : 'FailedToStartMetricServer';
+    this.#node({ type: 'Warning', reason, action: START, note: message });
   }
 
   /** The kernel lacks the scheduler that was asked for. */
   schedulerReplaced(note: string): void {
-    this.#node({ type: 'Warning', reason: 'SchedulerReplaced', action: 'Start', note });
+    this.#node({ type: 'Warning', reason: 'SchedulerReplaced', action: START, note });
   }
 
   /** The health check port of a Service could not be opened. Source of the words: kubernetes/kubernetes pkg/proxy/healthcheck */
@@ -112,6 +119,9 @@ export class PassEvents {
   }
 }
 
+/** Source: kubernetes/kubernetes cmd/kube-proxy/app/server.go */
+const START = 'StartKubeProxy';
+
 type Said = Omit<ReportedEvent, 'regarding'>;
 
 interface ServiceEvent {
@@ -130,16 +140,19 @@ export interface EventParts {
 /** Events that are stored in the API, as far as it takes them; a failure is told of once and stops nothing. */
 export function eventsInApi({ transport, clock, nodeName, log, serviceUid }: EventParts): {
   readonly events: PassEvents;
+  /** Resolves when none waits to be stored, which may be never. */
+  readonly stored: () => Promise<void>;
   readonly stop: () => void;
 } {
   const recorder = new EventRecorder({
     store: eventsClient(transport, clock),
     clock,
     wallMs: Date.now,
-    source: { controller: 'ipvs-proxier', instance: `ipvs-proxier-${nodeName}` },
+    source: { controller: 'kube-proxy', instance: `ipvs-proxier-${nodeName}` },
     trouble: (err) => log.warn({ err }, 'Events cannot be stored; it goes on without'),
     recovered: () => log.info({}, 'Events are stored again'),
   });
   const report = (event: ReportedEvent) => recorder.report(event);
-  return { events: new PassEvents({ nodeName, report, serviceUid }), stop: () => recorder.stop() };
+  const events = new PassEvents({ nodeName, report, serviceUid });
+  return { events, stored: () => recorder.stored(), stop: () => recorder.stop() };
 }

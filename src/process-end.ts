@@ -8,6 +8,7 @@ export class StopSignals {
   readonly #received = Promise.withResolvers<string>();
   readonly #limitMs: number;
   #isAwaited = false;
+  #isReceived = false;
 
   /** To be made first of all: the first process of a container has no signals but those that it listens to. */
   constructor(limitMs = END_LIMIT_MS) {
@@ -24,15 +25,29 @@ export class StopSignals {
     return this.#received.promise;
   }
 
+  /** Ends the process with the status of its work; what is still open by then, such as tools and files that were given up, is not waited for. */
+  async endWith(work: Promise<ExitCode>): Promise<void> {
+    const status = await work;
+    if (this.#isReceived) leave(status);
+    process.exit(status);
+  }
+
   #take(signal: string): void {
-    if (!this.#isAwaited) process.exit(1);
-    for (const second of ['SIGTERM', 'SIGINT'] as const) process.on(second, () => process.exit(1));
-    setTimeout(() => process.exit(), this.#limitMs).unref();
+    if (!this.#isAwaited) leave(1);
+    this.#isReceived = true;
+    for (const second of ['SIGTERM', 'SIGINT'] as const) process.on(second, () => leave(1));
+    setTimeout(() => leave(Number(process.exitCode ?? 0)), this.#limitMs).unref();
     this.#received.resolve(signal);
   }
 }
 
-/** Ends the process with the status of its work; what is still open by then, such as tools that were given up, is not waited for. */
-export async function endWith(work: Promise<ExitCode>): Promise<never> {
-  process.exit(await work);
+/**
+ * Ends the process though a thread of it waits for a file that does not come, a FIFO's or that of a server which is gone. `process.exit` would
+ * wait for the thread, and a signal to itself is nothing to the first process of a container: after what `process.exit` would call, it becomes
+ * a program that only ends.
+ */
+function leave(status: number): never {
+  process.emit('exit', status);
+  process.execve?.('/proc/self/exe', [process.execPath, '--eval', `process.exit(${status})`], {});
+  process.exit(status);
 }

@@ -36,7 +36,10 @@ export async function serve(parts: ServeParts, stop: Promise<string>): Promise<E
   );
   const listening = await serving.start();
   if (!listening.ok) {
-    log.error({ err: listening.error }, 'ending, as bindAddressHardFail is set');
+    log.error({ err: listening.error.message }, 'ending, as bindAddressHardFail is set');
+    events.serverFailed(listening.error);
+    await withPatience(EVENT_PATIENCE_MS, programming.eventsStored());
+    programming.close();
     await serving.stop();
     return 1;
   }
@@ -64,6 +67,9 @@ export async function serve(parts: ServeParts, stop: Promise<string>): Promise<E
   );
   return exitCode;
 }
+
+/** For the Event that tells why the process ends. */
+const EVENT_PATIENCE_MS = 2000;
 
 async function ending(exitCode: ExitCode, happened: Promise<string>): Promise<{ why: string; exitCode: ExitCode }> {
   return { why: await happened, exitCode };

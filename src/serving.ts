@@ -8,7 +8,7 @@ import type { Desired } from './desired/desired.ts';
 import type { HealthCheck } from './desired/health-checks.ts';
 import type { VirtualServerKey } from './kernel/ipvs/state.ts';
 import type { ServiceName } from './model/names.ts';
-import { type Result, succeed } from './model/result.ts';
+import { fail, type Result, succeed } from './model/result.ts';
 import type { ServicePort } from './model/service-port.ts';
 import type { Family } from './net/family.ts';
 import { isUnspecified } from './net/ip-address.ts';
@@ -26,6 +26,7 @@ import { Slis } from './observe/slis.ts';
 import { METRICS_PATHS, type ZpageKind } from './observe/zpages.ts';
 import type { Observers } from './observers.ts';
 import type { Clock } from './queue/clock.ts';
+import { StatusPage } from './status-page.ts';
 import type { PassReport, Proxier } from './sync/proxier.ts';
 
 export interface ServingParts {
@@ -35,14 +36,20 @@ export interface ServingParts {
   readonly families: readonly Family[];
   readonly version: string;
   readonly observers: Observers;
-  readonly proxier: Pick<Proxier, 'interfaces' | 'record'>;
+  readonly proxier: Pick<Proxier, 'interfaces' | 'record' | 'views'>;
   readonly host: Host;
   readonly clock: Clock;
   readonly wallMs: () => number;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   readonly setVerbosity: (verbosity: number) => void;
   /** A health check port of a Service could not be opened; heard each time that it is tried. */
   readonly healthCheckFailed?: (check: HealthCheck, message: string) => void;
+}
+
+/** A server whose port cannot be had; the message names it. */
+export interface DeafServer {
+  readonly server: 'health' | 'metrics';
+  readonly message: string;
 }
 
 /** Everything that listens: the health server, the metrics server, and the health check ports of Services. */
@@ -80,11 +87,11 @@ export class Serving {
     return this.#servers.get(name)?.port;
   }
 
-  /** Opens both servers; the error names the one that cannot be had, where that ends the process. */
-  async start(): Promise<Result<void, string>> {
+  /** Opens both servers; fails with the one that cannot be had, where that ends the process. */
+  async start(): Promise<Result<void, DeafServer>> {
     for (const [name, server] of this.#servers) {
       const started = await server.start();
-      if (!started.ok) return { ok: false, error: `the ${name} server cannot listen: ${started.error}` };
+      if (!started.ok) return fail({ server: name, message: `the ${name} server cannot listen: ${started.error}` });
     }
     return succeed(undefined);
   }
@@ -111,12 +118,14 @@ export class Serving {
     const { config, clock, log } = this.#parts;
     const where: ListenAddress = { address: isUnspecified(address) ? { everywhere: 'both' } : address, port };
     const failed = (err: string) => log.warn({ server: name, err }, 'the server cannot listen; it is tried again');
-    return new KeptServer({ where, answer, listen, clock, hardFail: config.bindAddressHardFail, failed });
+    const recovered = () => log.info({ server: name }, 'the server listens now');
+    return new KeptServer({ where, answer, listen, clock, hardFail: config.bindAddressHardFail, failed, recovered });
   }
 
   #metricsAnswer(): Answer {
     const { config, flags, version, observers, wallMs, setVerbosity, log } = this.#parts;
     const startedMs = wallMs();
+    const status = new StatusPage({ ...this.#parts, startedMs });
     const { featureGates, enableProfiling } = config;
     const scrapes = observers.registry.counter(
       'promhttp_metric_handler_requests_total',
@@ -127,6 +136,7 @@ export class Serving {
       page: (detail) => this.#page(detail),
       slis: new Slis(startedMs),
       configz: () => configzBody(config),
+      status: (asked) => status.page(asked),
       zpages: { flags: flagValues(flags), version, startedMs, wallMs, paths: METRICS_PATHS, random: Math.random },
       zpageKinds: (['Flagz', 'Statusz'] as const).filter((kind) => featureGates[GATES[kind]] !== false),
       debug: enableProfiling ? { setVerbosity } : undefined,

@@ -8,6 +8,7 @@ import { isOnPath } from './on-path.ts';
 import type { Options } from './options.ts';
 import { failedOf, type NotRun, type SuiteResults } from './outcome.ts';
 import { runScenarios } from './run-scenarios.ts';
+import { runTutorial } from './tutorial.ts';
 import { runUpstream } from './upstream-suite.ts';
 
 /** Makes the cluster and runs our image in it. */
@@ -22,7 +23,7 @@ export function whyNoKind(): string | undefined {
 }
 
 /**
- * The scenarios that need no lab, as pods of a kind cluster; then upstream's own where a runner of theirs is.
+ * The scenarios that need no lab, as pods of a kind cluster, and the tutorial; then upstream's own where a runner of theirs is.
  * One family after another, each in a cluster that is deleted afterwards, but for one that could not be made or tried.
  */
 export async function runKindTier(
@@ -49,7 +50,8 @@ export async function runKindTier(
         ({ lab, alone }) => lab !== true && alone !== true,
       );
       const outcomes = await runScenarios(cluster, wanted, options.atOnce).finally(() => cluster.stop());
-      results.push({ ...suite, seconds: seconds(), startSeconds, outcomes });
+      const all = [...outcomes, await runTutorial()];
+      results.push({ ...suite, seconds: seconds(), startSeconds, outcomes: all });
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
       const outcomes = [{ name: 'the cluster can be made', seconds: seconds(), failure }];

@@ -11,7 +11,7 @@ import { runAtOnce } from './run-at-once.ts';
 const TOP = join(import.meta.dirname, '../..');
 /** Less than whole runs have: scenarios that notice wait all of it. */
 const PATIENCE_SECONDS = 45;
-/** Runs first: if the program itself fails here, that a mutant fails tells nothing. */
+/** Runs first and alone: if the program itself fails here, that a mutant fails tells nothing. */
 const CONTROL = { name: 'nothing broken', family: 'dual' } as const;
 
 interface Verdict {
@@ -24,11 +24,9 @@ interface Verdict {
 export async function runMutants(options: Options, tell: (line: string) => void): Promise<number> {
   const mutants = MUTANTS.filter(({ name }) => options.focus?.test(name) ?? true);
   for (const mutant of mutants) build(mutant, options.out);
-  const tasks = [
-    () => tryControl(mutants, options, tell),
-    ...mutants.map((mutant) => () => tryMutant(mutant, options, tell)),
-  ];
-  const verdicts = await runAtOnce(options.jobs, tasks);
+  const control = await tryControl(mutants, options, tell);
+  const tasks = mutants.map((mutant) => () => tryMutant(mutant, options, tell));
+  const verdicts = [control, ...(await runAtOnce(options.jobs, tasks))];
   tell('');
   for (const { name, text } of verdicts) tell(`${name}: ${text}`);
   const good = verdicts.filter(({ isGood }) => isGood).length;

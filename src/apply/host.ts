@@ -1,7 +1,10 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { fail, type Result, succeed } from '../model/result.ts';
+import { scriptInput } from './script-input.ts';
 import type { FileError, Tool, ToolCall, ToolError, ToolOutput } from './tool.ts';
 
 /** The machine that is programmed: its tools and the files of its kernel. Tests put a kernel in memory, or a namespace, in its place. */
@@ -10,6 +13,12 @@ export interface Host {
   /** `path` is absolute, e.g. `/proc/net/ip_vs`. */
   readText(path: string): Promise<Result<string, FileError>>;
   writeText(path: string, text: string): Promise<Result<void, FileError>>;
+}
+
+/** A machine whose folders can be listed too. */
+export interface FolderHost extends Host {
+  /** Names in a folder, in no order. */
+  listFolder(path: string): Promise<Result<readonly string[], FileError>>;
 }
 
 /** A machine that also runs tools which go on until they are stopped. */
@@ -33,57 +42,81 @@ export interface FollowedTool {
 }
 
 /** This machine, in the network namespace of this process. */
-export const systemHost: FollowingHost = {
+export const systemHost: FollowingHost & FolderHost = {
   runTool: (call) => runProcess(call, []),
   readText: async (path) => fileResult(path, () => readFile(path, 'utf8')),
   writeText: async (path, text) => fileResult(path, () => writeFile(path, text)),
+  listFolder: async (path) => fileResult(path, () => readdir(path)),
   followTool: (call, onLine) => followProcess(call, [], onLine),
 };
 
 /**
  * Starts a tool, behind `prefix` if there is one, feeds it and waits for its end. A status other than 0 is a refusal. So is anything that
  * `ipvsadm` prints on stderr: its status tells only of the last line it read. It is killed when its time is over, and with this process.
- * Most changes of a Service are one such start, and Node's own way of it takes two thirds of the time that execa's does.
+ * Its script is written whole before it starts: one that was cut in the middle of a line would be another script. Most changes of a Service
+ * are one such start, and Node's own way of it takes two thirds of the time that execa's does.
  */
 export async function runProcess(call: ToolCall, prefix: readonly string[]): Promise<Result<ToolOutput, ToolError>> {
-  const { tool, timeoutMs } = call;
-  const { failure, stdout, stderr } = await runToEnd(call, prefix);
-  const code = failure?.code ?? 0;
+  const { tool, timeoutMs, input = '' } = call;
+  const script = input === '' ? undefined : scriptInput(input);
+  if (input !== '' && script === undefined) return fail(refusal(call, -1, 'no folder takes its script'));
+  const { code, signal, isLate, stdout, stderr } = await runToEnd(call, prefix, script);
   if (code === 'ENOENT') return fail({ kind: 'tool-missing', tool });
-  if (typeof code === 'string') return fail(refusal(call, -1, failure?.message ?? code));
-  if (failure?.killed) return fail({ kind: 'tool-timeout', tool, afterMs: timeoutMs });
-  if (failure?.signal) return fail(refusal(call, -1, `ended by ${failure.signal}`));
-  if (failure || (tool === 'ipvsadm' && stderr.trim() !== '')) return fail(refusal(call, code, stderr));
+  if (typeof code === 'string') return fail(refusal(call, -1, `it could not be started: ${code}`));
+  if (isLate) return fail({ kind: 'tool-timeout', tool, afterMs: timeoutMs });
+  if (code === null) return fail(refusal(call, -1, `ended by ${signal ?? 'an unknown fault'}`));
+  if (code !== 0 || (tool === 'ipvsadm' && stderr.trim() !== '')) return fail(refusal(call, code, stderr));
   return succeed({ stdout, stderr });
 }
 
 interface Ended {
-  /** `code`: its status, or the system's code when it did not come to one; `null` after a signal. `null` for status 0. */
-  readonly failure: ExecFileException | null;
+  /** Its status, or the system's code when it did not come to one; `null` after a signal. */
+  readonly code: number | string | null;
+  readonly signal: NodeJS.Signals | null;
+  /** It was killed as its time was over. */
+  readonly isLate: boolean;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-function runToEnd({ tool, args, input, timeoutMs }: ToolCall, prefix: readonly string[]): Promise<Ended> {
+/** `script`: what it reads, closed here; nothing when absent. */
+function runToEnd(
+  { tool, args, timeoutMs }: ToolCall,
+  prefix: readonly string[],
+  script: number | undefined,
+): Promise<Ended> {
   const [file = tool, ...words] = [...prefix, tool, ...args];
-  const options = {
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-    maxBuffer: 1 << 30,
-    env: { ...process.env, LC_ALL: 'C' },
-  } as const;
   return new Promise((resolve) => {
-    const child = execFile(file, words, options, (failure, stdout, stderr) => {
-      process.off('exit', kill);
-      resolve({ failure, stdout, stderr });
+    const child = spawn(file, words, {
+      stdio: [script ?? 'ignore', 'pipe', 'pipe'],
+      env: { ...process.env, LC_ALL: 'C' },
     });
+    if (script !== undefined) closeSync(script);
+    let isLate = false;
     const kill = (): boolean => child.kill('SIGKILL');
+    const late = setTimeout(() => {
+      isLate = kill();
+      // What it has started may live on, and hold them open.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    }, timeoutMs);
     process.on('exit', kill);
-    child.stdin?.on('error', () => {
-      // It has ended without reading everything; how, its status tells.
-    });
-    child.stdin?.end(input);
+    const [stdout, stderr] = [textOf(child.stdout), textOf(child.stderr)];
+    const end = (code: Ended['code'], signal: Ended['signal']): void => {
+      clearTimeout(late);
+      process.off('exit', kill);
+      resolve({ code, signal, isLate, stdout: stdout(), stderr: stderr() });
+    };
+    child.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message, null));
+    child.once('close', end);
   });
+}
+
+/** What a stream gives, once it has ended; there is none where the process could not be started. */
+function textOf(stream: Readable | null | undefined): () => string {
+  const parts: Buffer[] = [];
+  stream?.on('data', (part: Buffer) => parts.push(part));
+  return () => Buffer.concat(parts).toString();
 }
 
 /** Starts a tool that goes on, behind `prefix` if there is one. It is killed with this process. */

@@ -48,6 +48,30 @@ describe('apply/kernel', () => {
     return known.ok ? [...known.value.sets.keys()] : [known.error.message];
   }
 
+  it('has a line after the one that was refused carried out where it is told to go on', async () => {
+    const text = 'create KUBE-IPVS-IPS hash:ip family inet hashsize 1024 maxelem 65536\nadd KUBE-LOST 10.0.0.1\n';
+    const script = { tool: 'ipset', text: `${text}add KUBE-IPVS-IPS 10.0.0.2\n` } as const;
+    const stopped = await kernel.run(['IPv4'], [{ ...script, goesOn: true }]);
+    expect(stopped.ok).to.equal(true);
+    expect(memory.calls.splice(0).map(({ args }) => args)).to.deep.equal([['-exist', '-']]);
+    await kernel.refresh(['IPv4']);
+    const known = kernel.known('IPv4');
+    expect(known.ok && [...(known.value.sets.get('KUBE-IPVS-IPS')?.entries ?? [])]).to.deep.equal(['10.0.0.2']);
+  });
+
+  it('reads virtual servers where it cannot read all, tells why, and knows no more than before', async () => {
+    memory.missing.add('ipset');
+    expect((await kernel.refresh()).ok).to.equal(false);
+    expect(setsOf('IPv4')).to.deep.equal(["ipset is not installed or not on PATH; install Debian's package ipset"]);
+    const servers = await kernel.readServers('IPv4');
+    expect(servers.ok && [...servers.value.keys()]).to.deep.equal(['TCP 172.20.1.1:80']);
+    const other = await kernel.readServers('IPv6');
+    expect(other.ok && other.value.size).to.equal(0);
+    expect(kernel.known('IPv4').ok).to.equal(false);
+    memory.missing.add('ipvsadm');
+    expect((await kernel.readServers('IPv4')).ok).to.equal(false);
+  });
+
   it('knows a family as it was settled, the other one as before', async () => {
     await kernel.refresh();
     const read = kernel.known('IPv4');

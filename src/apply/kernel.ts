@@ -3,7 +3,7 @@ import type { FlowTargets } from '../kernel/conntrack/state.ts';
 import { parseAddressShow } from '../kernel/dummy/parse.ts';
 import { renderDummySteps } from '../kernel/dummy/render.ts';
 import { parseIpsetSave } from '../kernel/ipset/parse.ts';
-import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import { type IpvsState, ipvsOfFamily, type VirtualServer, type VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
@@ -13,13 +13,19 @@ import type { Host } from './host.ts';
 import { type Known, ownedBy, takeOver } from './known-state.ts';
 import { parseOnce } from './parse-once.ts';
 import { type Peek, peekKernel } from './peek.ts';
-import type { IpvsReading } from './read-ipvs.ts';
+import { type IpvsReading, readIpvs } from './read-ipvs.ts';
 import { describeReadError, observedOf, type ReadError, readKernel } from './read-kernel.ts';
 import { readServers } from './read-servers.ts';
 import { describeToolError, type ToolCall, type ToolError } from './tool.ts';
 
 /** Which tool reads a script on its standard input. */
 type ScriptTool = 'ipvs' | 'ipset' | 'address' | 'iptables' | 'ip6tables';
+
+interface GivenScript {
+  readonly tool: ScriptTool;
+  readonly text: string;
+  readonly goesOn?: true;
+}
 
 interface KernelFailure {
   readonly refusedBy?: 'ipvs' | 'address' | 'ipset';
@@ -62,8 +68,10 @@ export class Kernel {
 
   async refresh(families = this.#families): Promise<Result<InterfaceAddresses, KernelFailure>> {
     const readings = await readKernel(this.#host, families, this.#knownIpvs(), this.#parsers);
-    for (const family of families) this.#known.delete(family);
-    if (!readings.ok) return fail(unreadable(readings.error));
+    if (!readings.ok) {
+      for (const family of families) this.#known.set(family, readings);
+      return fail(unreadable(readings.error));
+    }
     this.#ipvs = readings.value.ipvs;
     for (const family of families) {
       const observed = observedOf(readings.value, family);
@@ -76,6 +84,11 @@ export class Kernel {
     const known = this.#known.get(family);
     if (!known) return fail({ during: READING, message: `what the kernel holds of ${family} is not known` });
     return known.ok ? known : fail(unreadable(known.error));
+  }
+
+  async readServers(family: Family): Promise<Result<IpvsState, KernelFailure>> {
+    const read = await readIpvs(this.#host);
+    return read.ok ? succeed(ipvsOfFamily(read.value.state, family)) : fail(unreadable(read.error));
   }
 
   async createInterface(): Promise<Result<void, KernelFailure>> {
@@ -105,13 +118,13 @@ export class Kernel {
 
   async run(
     families: readonly Family[],
-    scripts: readonly { readonly tool: ScriptTool; readonly text: string }[],
+    scripts: readonly GivenScript[],
   ): Promise<Result<readonly FinishedScript[], KernelFailure>> {
     const finished: FinishedScript[] = [];
-    for (const [part, { tool, text }] of scripts.entries()) {
+    for (const [part, { tool, text, goesOn }] of scripts.entries()) {
       const startedMs = this.#nowMs();
       const lines = linesOf(text);
-      const output = await this.#host.runTool(scriptCall(tool, text));
+      const output = await this.#host.runTool(goesOn ? goingOn(text) : scriptCall(tool, text));
       if (!output.ok) {
         for (const family of families) this.#known.delete(family);
         return fail({
@@ -170,6 +183,11 @@ const CALLS: Readonly<Record<ScriptTool, Pick<ToolCall, 'tool' | 'args'>>> = {
 /** The start of a tool that runs a script. */
 export function scriptCall(tool: ScriptTool, text: string): ToolCall {
   return { ...CALLS[tool], input: text, timeoutMs: timeoutFor(linesOf(text)) };
+}
+
+/** As somebody would type it: each line is a command for itself, and the status is 0 whatever becomes of them. */
+function goingOn(text: string): ToolCall {
+  return { ...scriptCall('ipset', text), args: ['-exist', '-'] };
 }
 
 function linesOf(text: string): number {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { execa } from 'execa';
 import { SteppedClock } from '../../test/stepped-clock.ts';
 import { systemClock } from '../queue/clock.ts';
-import { describeLockError, type LockError, type LockOptions, lockNode } from './node-lock.ts';
+import { describeLockError, type LockError, type LockOptions, lockNode, readLockHolder } from './node-lock.ts';
 
 describe('apply/node-lock', () => {
   let address: string;
@@ -56,6 +56,18 @@ describe('apply/node-lock', () => {
     };
     return { pid: holder.pid, kill };
   }
+
+  it('tells who has it to those who only ask', async () => {
+    expect(await readLockHolder(systemClock, address)).to.deep.equal({ ok: true, value: undefined });
+    await lock();
+    const asked = await readLockHolder(systemClock, address);
+    expect(asked.ok && asked.value).to.include({ command: 'run', version: '1.2.3', pid: process.pid });
+  });
+
+  it('does not take a program that tells nothing for nobody', async () => {
+    await occupy('');
+    expect(await readLockHolder(systemClock, address)).to.deep.equal({ ok: false, error: { kind: 'lock-held' } });
+  });
 
   it('is given to one at a time, and tells the other who has it', async () => {
     expect((await lock()).ok).to.equal(true);

@@ -62,6 +62,16 @@ export async function lockNode(
   }
 }
 
+/** Who has the lock, without taking it; `undefined` when nobody has. */
+export async function readLockHolder(
+  clock: Clock,
+  address = NODE_SOCKET,
+): Promise<Result<LockHolder | undefined, LockError>> {
+  const { holder, isThere, hangUp } = await askHolder(address, clock);
+  hangUp();
+  return isThere && !holder ? fail({ kind: 'lock-held' }) : succeed(holder);
+}
+
 /** One line for a person. */
 export function describeLockError(error: LockError): string {
   if (error.kind === 'lock-failed') return `the node cannot be locked: ${error.code} for abstract socket ${SHOWN_NAME}`;
@@ -110,6 +120,8 @@ function close(server: Server, waiting: ReadonlySet<Socket>): Promise<void> {
 
 interface Asked {
   readonly holder: LockHolder | undefined;
+  /** Something takes connections at that address. */
+  readonly isThere: boolean;
   /** Resolves when the holder, or the connection to it, has ended. */
   readonly ended: Promise<void>;
   hangUp(): void;
@@ -137,7 +149,7 @@ async function askHolder(address: string, clock: Clock): Promise<Asked> {
     if (isConnected) ended.resolve();
   });
   await anyOf([answered.promise], { clock, afterMs: ANSWER_MS });
-  return { holder: readHolder(text), ended: ended.promise, hangUp: () => socket.destroy() };
+  return { holder: readHolder(text), isThere: isConnected, ended: ended.promise, hangUp: () => socket.destroy() };
 }
 
 const LONGEST_ANSWER = 10_000;

@@ -14,7 +14,7 @@ describe('apply/probe-scheduler', () => {
   });
 
   const probe = (scheduler: string, ...schedulerFlags: readonly string[]) =>
-    probeScheduler(host, { scheduler, schedulerFlags });
+    probeScheduler(host, { scheduler, schedulerFlags, ifUnknown: 'round-robin' });
 
   /** Scripts and modules, in the order in which they were tried. */
   const changes = () =>
@@ -45,7 +45,10 @@ describe('apply/probe-scheduler', () => {
   for (const [scheduler, schedulerFlags] of accepted) {
     it(`tries ${[scheduler, ...schedulerFlags].join(' ')}, and leaves nothing behind`, async () => {
       const chosen = { scheduler, schedulerFlags };
-      expect(await probeScheduler(host, chosen)).to.deep.equal({ ok: true, value: { chosen, warning: undefined } });
+      expect(await probe(scheduler, ...schedulerFlags)).to.deep.equal({
+        ok: true,
+        value: { chosen, warning: undefined },
+      });
       const flags = schedulerFlags.length > 0 ? ` -b ${schedulerFlags.join()}` : '';
       expect(changes()).to.deep.equal([
         `modprobe ip_vs_${scheduler}`,
@@ -55,6 +58,29 @@ describe('apply/probe-scheduler', () => {
       expect(host.ipvs.save()).to.equal('');
     });
   }
+
+  it('R113: is in trouble when the kernel lacks the scheduler and nothing takes its place, and tries no other', async () => {
+    host.ipvs.restore('-A -t 172.20.1.1:80 -s rr\n');
+    host.ipvs.schedulers.delete('wlc');
+    const wanted = { scheduler: 'wlc', schedulerFlags: [], ifUnknown: 'stop' } as const;
+    expect(await probeScheduler(host, wanted)).to.deep.equal({
+      ok: false,
+      error: [
+        `scheduler wlc cannot be used: ipvsadm failed with status 255: ${NOT_FOUND}; load module ip_vs_wlc on the host, ` +
+          'or set ipvs.scheduler to one that its kernel has, or set unknownScheduler to round-robin',
+      ],
+    });
+    expect(changes()).to.deep.equal(['modprobe ip_vs_wlc', `-A ${PROBE} -s wlc`]);
+    expect(host.ipvs.save()).to.equal('-A -t 172.20.1.1:80 -s rr\n');
+  });
+
+  it('proposes nothing in the place of rr', async () => {
+    host.ipvs.schedulers.clear();
+    const probed = await probeScheduler(host, { scheduler: 'rr', schedulerFlags: [], ifUnknown: 'stop' });
+    expect(probed.ok || probed.error.join()).to.match(
+      /load module ip_vs_rr on .*, or set ipvs.scheduler .* kernel has$/,
+    );
+  });
 
   it('falls back to rr, with one warning, when the kernel lacks the scheduler', async () => {
     host.ipvs.schedulers.delete('mh');

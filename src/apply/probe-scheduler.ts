@@ -15,6 +15,11 @@ export interface SchedulerChoice {
   readonly schedulerFlags: readonly string[];
 }
 
+export interface WantedScheduler extends SchedulerChoice {
+  /** What is done where the kernel lacks it: that is a trouble, or `rr` is taken without flags. */
+  readonly ifUnknown: 'stop' | 'round-robin';
+}
+
 export interface ProbedScheduler {
   /** The one that is wanted, or `rr` without flags. */
   readonly chosen: SchedulerChoice;
@@ -26,13 +31,13 @@ export interface ProbedScheduler {
  * Finds out whether the kernel has a scheduler: gives it a virtual server without real servers at an address of no network, TCP
  * 198.51.100.0:20000, looks at it, and takes it away. One that a killed process left there is removed first. Nothing is tried where a
  * virtual server uses the scheduler already, or somebody else's stands at that address. IPv4 serves for nodes with IPv6 only, as families
- * share schedulers. Troubles: IPVS cannot be read or changed, or there is not even `rr`.
+ * share schedulers. Troubles: IPVS cannot be read or changed, the kernel lacks the scheduler, or there is not even `rr` in its place.
  *
  * Source: kubernetes/kubernetes pkg/proxy/ipvs/supported.go
  */
 export async function probeScheduler(
   host: Host,
-  wanted: SchedulerChoice,
+  { ifUnknown, ...wanted }: WantedScheduler,
 ): Promise<Result<ProbedScheduler, NodeTroubles>> {
   const read = await readIpvs(host);
   if (!read.ok) return fail([describeReadError(read.error)]);
@@ -49,9 +54,10 @@ export async function probeScheduler(
   const tried = await tryScheduler(host, wanted);
   if (tried.ok) return asWanted;
   if (!tried.error.isLack) return fail([tried.error.message]);
+  if (ifUnknown === 'stop') return fail([describeLack(wanted.scheduler, tried.error.message)]);
   const fallback = await tryScheduler(host, FALLBACK);
   if (!fallback.ok) return fail([`not even scheduler rr can be used: ${fallback.error.message}`]);
-  return succeed({ chosen: FALLBACK, warning: describeLack(wanted.scheduler, tried.error.message) });
+  return succeed({ chosen: FALLBACK, warning: describeReplaced(wanted.scheduler, tried.error.message) });
 }
 
 const FALLBACK: SchedulerChoice = { scheduler: 'rr', schedulerFlags: [] };
@@ -89,8 +95,16 @@ function isLack(error: ToolError): boolean {
 }
 
 function describeLack(scheduler: string, why: string): string {
-  const remedy = `load module ${moduleOf(scheduler)} on the host, or set ipvs.scheduler to one that its kernel has`;
-  return `scheduler ${scheduler} cannot be used, so rr is used without flags: ${why}; ${remedy}`;
+  const otherwise = scheduler === FALLBACK.scheduler ? '' : ', or set unknownScheduler to round-robin';
+  return `scheduler ${scheduler} cannot be used: ${why}; ${remedy(scheduler)}${otherwise}`;
+}
+
+function describeReplaced(scheduler: string, why: string): string {
+  return `scheduler ${scheduler} cannot be used, so rr is used without flags: ${why}; ${remedy(scheduler)}`;
+}
+
+function remedy(scheduler: string): string {
+  return `load module ${moduleOf(scheduler)} on the host, or set ipvs.scheduler to one that its kernel has`;
 }
 
 function moduleOf(scheduler: string): string {

@@ -7,6 +7,10 @@ export type Tool =
   | 'ip6tables-restore'
   | 'iptables-save'
   | 'ip6tables-save'
+  | 'iptables-legacy-save'
+  | 'ip6tables-legacy-save'
+  | 'iptables-nft-save'
+  | 'ip6tables-nft-save'
   | 'iptables'
   | 'ip6tables'
   | 'modprobe'
@@ -70,6 +74,11 @@ function firstLines(stderr: string): string {
   return `${lines.slice(0, 3).join('; ')}${more}`;
 }
 
+/** The Debian package that a tool is in. */
+export function packageOf(tool: Tool): string {
+  return PACKAGES[tool];
+}
+
 const PACKAGES: Readonly<Record<Tool, string>> = {
   ipvsadm: 'ipvsadm',
   ipset: 'ipset',
@@ -78,6 +87,10 @@ const PACKAGES: Readonly<Record<Tool, string>> = {
   'ip6tables-restore': 'iptables',
   'iptables-save': 'iptables',
   'ip6tables-save': 'iptables',
+  'iptables-legacy-save': 'iptables',
+  'ip6tables-legacy-save': 'iptables',
+  'iptables-nft-save': 'iptables',
+  'ip6tables-nft-save': 'iptables',
   iptables: 'iptables',
   ip6tables: 'iptables',
   modprobe: 'kmod',

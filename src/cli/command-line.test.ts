@@ -2,11 +2,15 @@ import { expect } from 'chai';
 import { FLAGS } from '../config/flags.ts';
 import {
   type CleanupArguments,
+  type DiffArguments,
+  type DoctorArguments,
+  type ExplainArguments,
   type GivenFlags,
   type RenderArguments,
   type ReplayArguments,
   type RunArguments,
   runCommandLine,
+  type StatusArguments,
 } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 
@@ -18,8 +22,13 @@ describe('cli/command-line', () => {
     readonly run?: RunArguments;
     readonly written?: { readonly flags: GivenFlags; readonly path: string };
     readonly render?: RenderArguments;
+    readonly diff?: DiffArguments;
+    readonly explain?: ExplainArguments;
     readonly replay?: ReplayArguments;
     readonly cleanup?: CleanupArguments;
+    readonly reported?: string;
+    readonly doctor?: DoctorArguments;
+    readonly status?: StatusArguments;
   }
 
   /** Carries a command line out, each command ending with its own status. */
@@ -34,8 +43,9 @@ describe('cli/command-line', () => {
       words,
       '1.2.3',
       {
-        run: async (args) => {
+        run: async (args, version) => {
           seen.run = args;
+          seen.reported = version;
           return 1;
         },
         writeConfig: async (flags, path) => {
@@ -46,13 +56,30 @@ describe('cli/command-line', () => {
           seen.render = args;
           return 3;
         },
+        diff: async (args) => {
+          seen.diff = args;
+          return 3;
+        },
+        explain: async (args) => {
+          seen.explain = args;
+          return 1;
+        },
         replay: async (args) => {
           seen.replay = args;
           return 1;
         },
-        cleanup: async (args) => {
+        cleanup: async (args, version) => {
           seen.cleanup = args;
+          seen.reported = version;
           return 0;
+        },
+        doctor: async (args) => {
+          seen.doctor = args;
+          return 3;
+        },
+        status: async (args) => {
+          seen.status = args;
+          return 1;
         },
       },
       {
@@ -180,6 +207,45 @@ describe('cli/command-line', () => {
     });
   }
 
+  const diffs: readonly (readonly [readonly string[], Partial<DiffArguments>])[] = [
+    [[], {}],
+    [['-o', 'ipvs', '--config=c.yaml'], { form: 'ipvs', flags: { config: 'c.yaml' } }],
+    [
+      ['-f', 'a', '-fb', '--node', 'node-a', '--node-addresses=eth0=192.168.0.10/24'],
+      { files: ['a', 'b'], node: 'node-a', nodeAddresses: ['eth0=192.168.0.10/24'] },
+    ],
+  ];
+  for (const [words, wanted] of diffs) {
+    it(`compares the node for ${['diff', ...words].join(' ')}`, async () => {
+      const { exitCode, output, errors, diff, run } = await carryOut('diff', ...words);
+      const none = { flags: {}, files: [], node: undefined, nodeAddresses: [], form: 'script' };
+      expect([diff, run]).to.deep.equal([{ ...none, ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 3, output: '', errors: [] });
+    });
+  }
+
+  const explanations: readonly (readonly [readonly string[], Partial<ExplainArguments>])[] = [
+    [['shop/cart'], { target: 'shop/cart' }],
+    [['10.96.0.10:80', '-o', 'json'], { target: '10.96.0.10:80', form: 'json' }],
+    [['--', 'cart:http'], { target: 'cart:http' }],
+    [['[fd00::1]:80', '--kernel'], { target: '[fd00::1]:80', kernel: 'required' }],
+    [['cart', '--kernel=false'], { target: 'cart', kernel: 'no' }],
+    [['cart', '-f', 'a'], { target: 'cart', files: ['a'], kernel: 'no' }],
+    [['cart', '-f', 'a', '--kernel'], { target: 'cart', files: ['a'], kernel: 'required' }],
+    [
+      ['--node=node-b', '--kubeconfig=k', 'cart'],
+      { target: 'cart', node: 'node-b', kernel: 'no', flags: { kubeconfig: 'k' } },
+    ],
+  ];
+  for (const [words, wanted] of explanations) {
+    it(`explains for ${['explain', ...words].join(' ')}`, async () => {
+      const { exitCode, output, errors, explain, run } = await carryOut('explain', ...words);
+      const none = { flags: {}, files: [], node: undefined, nodeAddresses: [], kernel: 'if-possible', form: 'text' };
+      expect([explain, run]).to.deep.equal([{ ...none, ...wanted }, undefined]);
+      expect({ exitCode, output, errors }).to.deep.equal({ exitCode: 1, output: '', errors: [] });
+    });
+  }
+
   const cleanups: readonly (readonly [readonly string[], Partial<CleanupArguments>])[] = [
     [['cleanup'], {}],
     [['--cleanup'], { flags: { cleanup: 'true' } }],
@@ -196,11 +262,44 @@ describe('cli/command-line', () => {
     });
   }
 
+  const doctors: readonly (readonly [readonly string[], DoctorArguments])[] = [
+    [['doctor'], { flags: {}, form: 'text' }],
+    [['doctor', '--config=c.yaml', '-ojson'], { flags: { config: 'c.yaml' }, form: 'json' }],
+    [['doctor', '--ipvs-strict-arp', '-o', 'yaml'], { flags: { 'ipvs-strict-arp': 'true' }, form: 'yaml' }],
+  ];
+  for (const [words, wanted] of doctors) {
+    it(`checks the node for ${words.join(' ')}`, async () => {
+      const { exitCode, errors, doctor } = await carryOut(...words);
+      expect([doctor, exitCode, errors]).to.deep.equal([wanted, 3, []]);
+    });
+  }
+
+  const statuses: readonly (readonly [readonly string[], StatusArguments])[] = [
+    [['status'], { flags: {}, form: 'text' }],
+    [['status', '--service=shop/cart', '-o', 'json'], { flags: {}, form: 'json', service: 'shop/cart' }],
+    [
+      ['status', '--config=c.yaml', '--metrics-bind-address', '127.0.0.1:1'],
+      { flags: { config: 'c.yaml', 'metrics-bind-address': '127.0.0.1:1' }, form: 'text' },
+    ],
+  ];
+  for (const [words, wanted] of statuses) {
+    it(`asks the daemon for ${words.join(' ')}`, async () => {
+      const { exitCode, errors, status } = await carryOut(...words);
+      expect([status, exitCode, errors]).to.deep.equal([wanted, 1, []]);
+    });
+  }
+
   const misused: readonly (readonly [readonly string[], string])[] = [
     [['--proxy-mod=ipvs'], 'unknown option --proxy-mod, did you mean --proxy-mode?'],
     [['--ipvs-shceduler=rr'], 'unknown option --ipvs-shceduler, did you mean --ipvs-scheduler?'],
     [['render', '-f', 'a', '--node-adresses=x'], 'unknown option --node-adresses, did you mean --node-addresses?'],
     [['--xyzzy=1'], 'unknown argument xyzzy'],
+    [['explain'], 'explain needs a Service or an address, such as shop/cart or 10.96.0.10:80'],
+    [['explain', 'cart', 'web'], 'unknown argument web'],
+    [['explain', 'cart', '--kernel=maybe'], '--kernel: "maybe" is neither true nor false'],
+    [['diff', 'cart'], 'unknown argument cart'],
+    [['diff', '--kernal'], 'unknown option --kernal, did you mean --kernel?'],
+    [['diff', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['start'], 'unknown argument start'],
     [['run', 'now'], 'unknown argument now'],
     [['--', 'foo'], 'unknown argument foo'],
@@ -224,6 +323,13 @@ describe('cli/command-line', () => {
     [['--of', 'iptables'], '--of is not an option of this command'],
     [['render', '-f', 'a', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['render', '-f', 'a', '--dry-run'], 'dry-run'],
+    [['doctor', '--write-config-to=x'], '--write-config-to is not an option of this command'],
+    [['doctor', '-o', 'script'], 'Given: "script"'],
+    [['doctor', '--service', 'a/b'], '--service is not an option of this command'],
+    [['status', '--service', 'cart'], '--service: "cart" is not NAMESPACE/NAME'],
+    [['status', '--proxy-mode=ipvs'], '--proxy-mode is not an option of this command'],
+    [['status', '--servise=a/b'], 'unknown option --servise, did you mean --service?'],
+    [['status', 'shop/cart'], 'unknown argument shop/cart'],
     [['--dry-run', '--record', 'a'], '--record needs the daemon'],
     [['--init-only', '--record', 'a'], '--record needs the daemon'],
     [['render', '-f', 'a', '--record', 'b'], '--record is not an option of this command'],
@@ -243,11 +349,28 @@ describe('cli/command-line', () => {
     });
   }
 
-  for (const words of [['--version'], ['--version=true'], ['--version=raw'], ['run', '--version']]) {
+  for (const words of [['--version'], ['--version=true'], ['run', '--version']]) {
     it(`prints its version and does nothing else for ${words.join(' ')}`, async () => {
       expect(await carryOut(...words)).to.deep.equal({ exitCode: 0, output: 'ipvs-proxier 1.2.3\n', errors: [] });
     });
   }
+
+  it('prints all of its version for --version=raw', async () => {
+    const { exitCode, output } = await carryOut('--version=raw');
+    expect([exitCode, JSON.parse(output).gitVersion]).to.deep.equal([0, 'v1.2.3']);
+  });
+
+  it('reports the version that --version names, in run and in cleanup', async () => {
+    expect(await carryOut('--version=v1.33.2-eks')).to.deep.include({ reported: '1.33.2-eks', output: '' });
+    expect(await carryOut('cleanup', '--version=v0.0.1')).to.deep.include({ reported: '0.0.1', output: '' });
+    expect(await carryOut('run')).to.deep.include({ reported: '1.2.3' });
+  });
+
+  it('refuses another value of --version', async () => {
+    const { exitCode, errors } = await carryOut('--version=maybe');
+    expect(exitCode).to.equal(2);
+    expect(errors.join()).to.include('--version: "maybe" is neither true, false or raw');
+  });
 
   it('runs for --version=false', async () => {
     const { run, output } = await carryOut('--version=false');
@@ -259,8 +382,12 @@ describe('cli/command-line', () => {
       run: () => Promise.reject(new Error('a bug')),
       writeConfig: async () => 0 as const,
       render: async () => 0 as const,
+      diff: async () => 0 as const,
+      explain: async () => 0 as const,
       replay: async () => 0 as const,
       cleanup: async () => 0 as const,
+      doctor: async () => 0 as const,
+      status: async () => 0 as const,
     };
     const silent = { output: async () => {}, error: () => {}, input: async () => '' };
     const ended = await runCommandLine([], '1.2.3', commands, silent).catch((error: Error) => error.message);

@@ -3,9 +3,19 @@ import type { Flag } from '../config/flag.ts';
 import { readFlag } from '../config/flag-values.ts';
 import { FLAGS } from '../config/flags.ts';
 import { suggest } from '../config/suggest.ts';
+import {
+  DIFF_EXAMPLES,
+  EXPLAIN_EXAMPLES,
+  EXPLAIN_OPTIONS,
+  EXPLAIN_TARGET,
+  OBJECT_OPTIONS,
+  withExamples,
+} from './comparison-options.ts';
 import type { ExitCode } from './exit-code.ts';
+import { RECORD_FORMS, type RecordForm } from './format-record.ts';
 import { OUTPUT_FORMS, type OutputForm } from './output.ts';
 import type { Terminal } from './terminal.ts';
+import { readVersionFlag } from './version-flag.ts';
 
 /** Configuration flags as given, by name without dashes. */
 export type GivenFlags = Readonly<Record<string, unknown>>;
@@ -18,13 +28,28 @@ export interface RunArguments {
   readonly record?: string;
 }
 
-export interface RenderArguments {
+/** Where objects come from, and for which node. */
+export interface ObjectArguments {
   readonly flags: GivenFlags;
+  /** None: the API server is asked. */
   readonly files: readonly string[];
   readonly node: string | undefined;
   /** `eth0=192.168.0.10/24,…`, one text for each time the option was given. */
   readonly nodeAddresses: readonly string[];
+}
+
+export interface RenderArguments extends ObjectArguments {
   readonly form: OutputForm;
+}
+
+export type DiffArguments = RenderArguments;
+
+export interface ExplainArguments extends ObjectArguments {
+  /** A Service, or an address that clients dial. */
+  readonly target: string;
+  /** `required`: it is an error where this node cannot be read. */
+  readonly kernel: 'required' | 'if-possible' | 'no';
+  readonly form: RecordForm;
 }
 
 /** What is not given has a default, or is taken from the configuration file. */
@@ -55,14 +80,31 @@ export interface CleanupArguments {
   readonly action: 'remove' | 'dry-run';
 }
 
-/** What the commands do once their arguments are understood. */
+export interface DoctorArguments {
+  readonly flags: GivenFlags;
+  readonly form: RecordForm;
+}
+
+export interface StatusArguments {
+  /** `config` and `metrics-bind-address`, which say where the daemon listens. */
+  readonly flags: GivenFlags;
+  /** `namespace/name` of the only one that is told of in detail. */
+  readonly service?: string;
+  readonly form: RecordForm;
+}
+
+/** What the commands do once their arguments are understood. `version` is the one that they report. */
 export interface Commands {
-  readonly run: (args: RunArguments) => Promise<ExitCode>;
+  readonly run: (args: RunArguments, version: string) => Promise<ExitCode>;
   /** Writes the configuration in force to a file. */
   readonly writeConfig: (flags: GivenFlags, path: string) => Promise<ExitCode>;
   readonly render: (args: RenderArguments) => Promise<ExitCode>;
+  readonly diff: (args: DiffArguments) => Promise<ExitCode>;
+  readonly explain: (args: ExplainArguments) => Promise<ExitCode>;
   readonly replay: (args: ReplayArguments) => Promise<ExitCode>;
-  readonly cleanup: (args: CleanupArguments) => Promise<ExitCode>;
+  readonly cleanup: (args: CleanupArguments, version: string) => Promise<ExitCode>;
+  readonly doctor: (args: DoctorArguments) => Promise<ExitCode>;
+  readonly status: (args: StatusArguments) => Promise<ExitCode>;
 }
 
 /** Understands a command line and carries it out. What cannot be understood is one line on stderr and status 2. */
@@ -73,11 +115,15 @@ export async function runCommandLine(
   terminal: Terminal,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const carryOut = (command: (given: GivenFlags) => Promise<ExitCode>) => async (parsed: GivenFlags) => {
-    const given = withoutRepetitions(parsed);
-    refuseWords(given);
-    exitCode = (await answerVersion(given, version, terminal)) ?? (await command(given));
-  };
+  const carryOut =
+    (command: (given: GivenFlags, version: string) => Promise<ExitCode>) => async (parsed: GivenFlags) => {
+      const given = withoutRepetitions(parsed);
+      refuseWords(given);
+      const wish = readVersionFlag(texts(given.version).at(-1), version);
+      if (!wish.ok) throw new UsageError(wish.error);
+      if (wish.value.kind === 'go-on') exitCode = await command(given, wish.value.version);
+      else await terminal.output(wish.value.text);
+    };
   const parser = yargs(words.flatMap(spellOut))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
@@ -86,11 +132,11 @@ export async function runCommandLine(
       ['run', '$0'],
       'the node daemon',
       (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
-      carryOut((given) => {
-        if (isOn(given, 'cleanup')) return commands.cleanup(cleanupArguments(given));
+      carryOut((given, reported) => {
+        if (isOn(given, 'cleanup')) return commands.cleanup(cleanupArguments(given), reported);
         const args = runArguments(given);
         const path = texts(given['write-config-to']).at(-1) ?? '';
-        return path === '' ? commands.run(args) : commands.writeConfig(args.flags, path);
+        return path === '' ? commands.run(args, reported) : commands.writeConfig(args.flags, path);
       }),
     )
     .command(
@@ -100,16 +146,58 @@ export async function runCommandLine(
       carryOut((given) => commands.render(renderArguments(given))),
     )
     .command(
+      'diff',
+      "compare this node's kernel with what should be there; status 3 if anything would change",
+      (command) => withExamples(configOptions(outputOption(command)).options(OBJECT_OPTIONS), DIFF_EXAMPLES),
+      carryOut((given) => commands.diff(renderArguments(given))),
+    )
+    .command(
+      'explain [target]',
+      'tell why a Service, or an address, is served as it is',
+      (command) =>
+        withExamples(
+          configOptions(command).positional('target', EXPLAIN_TARGET).options(OBJECT_OPTIONS).options(EXPLAIN_OPTIONS),
+          EXPLAIN_EXAMPLES,
+        ),
+      (given: GivenFlags) =>
+        carryOut((taken) => commands.explain(explainArguments(taken)))(withPositional(given, 'target')),
+    )
+    .command(
       'replay [trace]',
       'run a trace of cluster events through the queue on a simulated clock',
       (command) => command.positional('trace', TRACE).options(REPLAY_OPTIONS),
-      (given: GivenFlags) => carryOut((taken) => commands.replay(replayArguments(taken)))(withTrace(given)),
+      (given: GivenFlags) =>
+        carryOut((taken) => commands.replay(replayArguments(taken)))(withPositional(given, 'trace')),
     )
     .command(
       'cleanup',
       'remove what this program, or kube-proxy, made on this node',
       (command) => configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN),
-      carryOut((given) => commands.cleanup(cleanupArguments(given))),
+      carryOut((given, reported) => commands.cleanup(cleanupArguments(given), reported)),
+    )
+    .command(
+      'doctor',
+      'check this node, and change nothing',
+      (command) =>
+        configOptions(command)
+          .option('output', RECORD_OUTPUT)
+          .example('$0 doctor --config /var/lib/kube-proxy/config.conf', 'as the daemon is configured')
+          .example('$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'),
+      carryOut((given) => {
+        refuseWriting(given);
+        return commands.doctor({ flags: configFlags(given), form: recordForm(given) });
+      }),
+    )
+    .command(
+      'status',
+      'ask the daemon of this node how it is',
+      (command) =>
+        command
+          .options(STATUS_OPTIONS)
+          .example('$0 status', 'how the daemon of this node is')
+          .example('$0 status --service shop/cart', 'with what the kernel has of that Service')
+          .example('$0 status -o json', 'with every Service'),
+      carryOut((given) => commands.status(statusArguments(given))),
     )
     .strictOptions()
     .version(false)
@@ -146,6 +234,7 @@ function spellOut(word: string): readonly string[] {
 const BOOLEANS: ReadonlySet<string> = new Set([
   ...FLAGS.filter(({ type }) => type === 'bool' || type === 'version').map(({ name }) => name),
   'dry-run',
+  'kernel',
 ]);
 
 /** Of a flag that has one value the last counts, as in pflag; what lists and maps are given several times is joined later. */
@@ -161,7 +250,7 @@ function looseWords(given: GivenFlags): readonly string[] {
   return [...words, ...texts(given['--'])];
 }
 
-const COMMANDS = ['run', 'render', 'replay', 'cleanup'];
+const COMMANDS = ['run', 'render', 'diff', 'explain', 'replay', 'cleanup', 'doctor', 'status'];
 
 /** As kube-proxy, which lets empty words pass: some DaemonSets give one. */
 function refuseWords(given: GivenFlags): void {
@@ -169,16 +258,10 @@ function refuseWords(given: GivenFlags): void {
   if (word !== undefined) throw new UsageError(`unknown argument ${word}`);
 }
 
-/** A trace may stand behind `--`. */
-function withTrace(given: GivenFlags): GivenFlags {
-  const [trace, ...others] = texts(given['--']);
-  return given.trace === undefined && trace !== undefined ? { ...given, trace, '--': others } : given;
-}
-
-async function answerVersion(given: GivenFlags, version: string, terminal: Terminal): Promise<ExitCode | undefined> {
-  if (given.version === undefined || given.version === 'false') return undefined;
-  await terminal.output(`ipvs-proxier ${version}\n`);
-  return 0;
+/** What a command is about may stand behind `--`. */
+function withPositional(given: GivenFlags, name: 'trace' | 'target'): GivenFlags {
+  const [word, ...others] = texts(given['--']);
+  return given[name] === undefined && word !== undefined ? { ...given, [name]: word, '--': others } : given;
 }
 
 function runArguments(given: GivenFlags): RunArguments {
@@ -226,17 +309,47 @@ function replayArguments(given: GivenFlags): ReplayArguments {
   return { ...named, form: last('output') === 'json' ? 'json' : 'table' };
 }
 
-function renderArguments(given: GivenFlags): RenderArguments {
-  if (texts(given['write-config-to']).some(Boolean)) {
-    throw new UsageError('--write-config-to is not an option of this command');
+/** The flag is there in every command that reads the configuration. */
+function refuseWriting(given: GivenFlags): void {
+  if (!texts(given['write-config-to']).some(Boolean)) return;
+  throw new UsageError('--write-config-to is not an option of this command');
+}
+
+function statusArguments(given: GivenFlags): StatusArguments {
+  const service = texts(given.service).at(-1);
+  if (service !== undefined && !/^[^/\s]+\/[^/\s]+$/.test(service)) {
+    throw new UsageError(`--service: ${JSON.stringify(service)} is not NAMESPACE/NAME`);
   }
+  return { flags: configFlags(given), form: recordForm(given), ...(service === undefined ? {} : { service }) };
+}
+
+function recordForm(given: GivenFlags): RecordForm {
+  return (texts(given.output).at(-1) ?? 'text') as RecordForm;
+}
+
+function renderArguments(given: GivenFlags): RenderArguments {
+  return { ...objectArguments(given), form: outputForm(given) };
+}
+
+function objectArguments(given: GivenFlags): ObjectArguments {
+  refuseWriting(given);
   return {
     flags: configFlags(given),
     files: texts(given.filename),
     node: texts(given.node).at(-1),
     nodeAddresses: texts(given['node-addresses']),
-    form: outputForm(given),
   };
+}
+
+/** Without a word about it the kernel of this machine counts where the objects are about this machine. */
+function explainArguments(given: GivenFlags): ExplainArguments {
+  const args = objectArguments(given);
+  const target = texts(given.target).at(-1) ?? '';
+  if (target === '') throw new UsageError('explain needs a Service or an address, such as shop/cart or 10.96.0.10:80');
+  const isHere = args.files.length === 0 && args.node === undefined;
+  const asked = given.kernel === undefined ? undefined : isOn(given, 'kernel');
+  const kernel = asked === undefined ? (isHere ? 'if-possible' : 'no') : asked ? 'required' : 'no';
+  return { ...args, target, kernel, form: recordForm(given) };
 }
 
 /** A flag that says what the process does, in any of Go's spellings. */
@@ -332,6 +445,32 @@ const RECORD: Options = {
   group: 'Output:',
 };
 
+const RECORD_OUTPUT = {
+  alias: 'o',
+  choices: RECORD_FORMS,
+  default: 'text',
+  describe: 'form of what is printed',
+  group: 'Output:',
+} as const;
+
+const STATUS_OPTIONS: Readonly<Record<string, Options>> = {
+  config: { type: 'string', requiresArg: true, describe: 'configuration file of the daemon', group: 'Input:' },
+  'metrics-bind-address': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'where its metrics server listens, if not as the file says',
+    defaultDescription: '127.0.0.1:10249',
+    group: 'Input:',
+  },
+  service: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'NAMESPACE/NAME of a Service whose virtual servers and real servers are wanted',
+    group: 'Input:',
+  },
+  output: RECORD_OUTPUT,
+};
+
 const TRACE = { type: 'string', describe: 'file with a trace, compressed or not; - is standard input' } as const;
 
 const REPLAY_OPTIONS: Readonly<Record<string, Options>> = {
@@ -399,7 +538,9 @@ function explainUsage(message: string): string {
   const [first = '', ...rest] = message.split('\n').map((line) => line.trim());
   const unknown = /^Unknown arguments?: (.+)$/.exec(first)?.[1]?.split(', ') ?? [];
   if (unknown.length === 0) return [first, ...rest].filter(Boolean).join(' ');
-  const options = [...Object.keys(RENDER_OPTIONS), ...Object.keys(REPLAY_OPTIONS)];
+  const options = [RENDER_OPTIONS, REPLAY_OPTIONS, EXPLAIN_OPTIONS, STATUS_OPTIONS].flatMap((each) =>
+    Object.keys(each),
+  );
   const known = [...FLAGS.map(({ name }) => name), 'dry-run', 'record', 'of', 'output', ...options];
   const explained = unknown.map((name) => {
     if (known.includes(name)) return `--${name} is not an option of this command`;

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SteppedClock } from '../../test/stepped-clock.ts';
 import { systemClock } from '../queue/clock.ts';
@@ -12,12 +13,14 @@ describe('cli/config-file-watch', () => {
   let watch: ConfigFileWatch | undefined;
   /** Texts, troubles and their end, in the order in which they were told. */
   let told: string[];
-  let heard: { promise: Promise<string>; resolve: (text: string) => void };
+  let taken: number;
+  let heard: { promise: Promise<void>; resolve: () => void };
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'config-watch-'));
     file = join(folder, 'config.conf');
     told = [];
+    taken = 0;
     heard = Promise.withResolvers();
   });
   afterEach(async () => {
@@ -28,7 +31,8 @@ describe('cli/config-file-watch', () => {
   function begin(text: string, name = file, clock = systemClock): void {
     const tell = (line: string) => {
       told.push(line);
-      heard.resolve(line);
+      heard.resolve();
+      heard = Promise.withResolvers();
     };
     watch = new ConfigFileWatch({
       file: { name, text },
@@ -42,9 +46,14 @@ describe('cli/config-file-watch', () => {
 
   /** The next thing that is told. */
   async function next(): Promise<string> {
-    const line = await heard.promise;
-    heard = Promise.withResolvers();
-    return line;
+    while (told.length <= taken) await heard.promise;
+    taken += 1;
+    return told[taken - 1] ?? '';
+  }
+
+  /** Resolves when a look is due in a moment. */
+  async function aLookIsDue(clock: SteppedClock): Promise<void> {
+    while (clock.pending()[0] !== 250) await setImmediate();
   }
 
   it('sees what is written in place, again and again', async () => {
@@ -125,7 +134,7 @@ describe('cli/config-file-watch', () => {
     expect(await next()).to.equal('trouble: it cannot be read: ENOENT');
     await rename(await written('two'), file);
     expect(await next()).to.equal('readable');
-    expect(told.slice(1)).to.deep.equal(['readable', 'two']);
+    expect(await next()).to.equal('two');
   });
 
   it('tells that a file that was gone is back as it was', async () => {
@@ -153,7 +162,26 @@ describe('cli/config-file-watch', () => {
     await writeFile(join(late, 'config.conf'), 'two');
     await clock.advance(60_000);
     expect(await next()).to.equal('readable');
-    expect(told.slice(1)).to.deep.equal(['readable', 'two']);
+    await aLookIsDue(clock);
+    await clock.advance(250);
+    expect(await next()).to.equal('two');
+  });
+
+  it('waits with a text until it stays, as one written in place is cut for a moment', async () => {
+    const clock = new SteppedClock();
+    await writeFile(file, 'one');
+    begin('one', file, clock);
+    while (clock.pending().length === 0) await setImmediate();
+    for (const text of ['', 'tw', 'two']) {
+      await writeFile(file, text);
+      await aLookIsDue(clock);
+      await clock.advance(250);
+      await aLookIsDue(clock);
+    }
+    expect(told).to.deep.equal([]);
+    await clock.advance(250);
+    expect(await next()).to.equal('two');
+    expect(told).to.deep.equal(['two']);
   });
 
   it('tells nothing once it is stopped', async () => {

@@ -23,6 +23,8 @@ export interface ConfigFileWatchOptions {
 export class ConfigFileWatch {
   readonly #options: ConfigFileWatchOptions;
   #text: string;
+  /** What was read last and is not in force: another writer may still be at it. */
+  #unsettled: string | undefined;
   #watchers: readonly FSWatcher[] = [];
   #watched = '';
   #cancelTimer: CancelTimer = () => {};
@@ -55,11 +57,18 @@ export class ConfigFileWatch {
     if (this.#stopped) return this.#unwatch();
     if (text.ok && this.#said.startsWith(UNREADABLE)) this.#options.readable();
     this.#say(text.ok ? trouble : text.message);
-    if (text.ok && text.value !== this.#text) {
-      this.#text = text.value;
-      this.#options.changed(text.value);
-    }
+    if (text.ok) this.#judge(text.value);
     if (!this.#dueSoon && !this.#stopped) this.#plan(RECHECK_MS);
+  }
+
+  /** A text counts once it was read twice in a row: a file that is written in place is empty or half there for a moment. */
+  #judge(text: string): void {
+    const wasRead = text === this.#unsettled;
+    this.#unsettled = text === this.#text || wasRead ? undefined : text;
+    if (this.#unsettled !== undefined) this.#soon();
+    if (!wasRead || text === this.#text) return;
+    this.#text = text;
+    this.#options.changed(text);
   }
 
   /** Folders may become others when links do. Gives the reason where they cannot be watched. */

@@ -164,6 +164,7 @@ function someFile(): fc.Arbitrary<string> {
     weightPolicy: fc.constantFrom('uniform', 'byCondition'),
     weights: some({ ready: count(1, 65_535), readyNotServing: count(0, 65_535), notReady: count(0, 65_535) }),
     schedulerFlags: fc.subarray(['flag-3']),
+    unknownScheduler: fc.constantFrom('stop', 'round-robin'),
     sloppyTCP: fc.boolean(),
     sloppySCTP: fc.boolean(),
     runEstimation: fc.boolean(),
@@ -174,6 +175,7 @@ function someFile(): fc.Arbitrary<string> {
     ),
     otherNodes: fc.constantFrom('watched', 'ignored'),
     draining: some({ limit: ms(0), deletedServices: fc.constantFrom('cut', 'finish') }),
+    sets: some({ maxEntries: count(1024, 16_777_216) }),
     queue: some({
       thresholds: some({ criticalBelowReadyRatio: fc.constantFrom(0, 0.25, 1) }),
       delays: some({ low: ms(2_000, DAY_MS) }),

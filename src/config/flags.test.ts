@@ -23,8 +23,17 @@ const WITHOUT_FLAG = [
   'winkernel.forwardHealthCheckVip',
   'windowsRunAsService',
   ...['weightPolicy', 'weights.ready', 'weights.readyNotServing', 'weights.notReady'],
-  ...['schedulerFlags', 'sloppyTCP', 'sloppySCTP', 'runEstimation', 'connReuseMode', 'otherNodes', 'apiServers'],
-  ...['draining.limit', 'draining.deletedServices'],
+  ...[
+    'schedulerFlags',
+    'unknownScheduler',
+    'sloppyTCP',
+    'sloppySCTP',
+    'runEstimation',
+    'connReuseMode',
+    'otherNodes',
+    'apiServers',
+  ],
+  ...['draining.limit', 'draining.deletedServices', 'sets.maxEntries'],
   ...fieldNames(queueSection, 'queue.'),
 ];
 

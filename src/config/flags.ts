@@ -31,7 +31,13 @@ const PROCESS_FLAGS: readonly Flag[] = [
     default: 'false',
     description: 'Do what needs full privileges at start, then exit.',
   },
-  { name: 'version', type: 'version', kind: 'process', default: 'false', description: 'Print the version and exit.' },
+  {
+    name: 'version',
+    type: 'version',
+    kind: 'process',
+    default: 'false',
+    description: 'Print the version and exit; raw prints all of it, vX.Y.Z is reported as the version instead.',
+  },
 ];
 
 const OVERRIDE_FLAGS: readonly Flag[] = [

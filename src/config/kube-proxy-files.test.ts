@@ -29,7 +29,7 @@ describe('config/kube-proxy-files', () => {
       expected: {
         clientConnection: { ...DEFAULTS.clientConnection, kubeconfig: '/k' },
         ipvs: { ...DEFAULTS.ipvs, scheduler: 'wrr' },
-        logging: { format: 'text', verbosity: 2 },
+        logging: { format: undefined, verbosity: 2 },
         minSyncPeriodMs: 5_000,
         notices: [
           'field udpIdleTimeout was removed from kube-proxy and has no effect',

@@ -16,8 +16,8 @@ export const LOGGING_FLAGS: readonly Flag[] = [
     type: 'text',
     kind: 'logging',
     field: 'logging.format',
-    default: 'text',
-    description: 'Log format: text or json.',
+    default: '',
+    description: 'Log format: text or json; unless given, text on a terminal and json elsewhere.',
   },
   {
     name: 'log-flush-frequency',

@@ -16,6 +16,8 @@ export interface ProxyConfig {
   readonly weights: WeightsConfig;
   /** As given; all are flags of the scheduler. `undefined` = those that kube-proxy gives. */
   readonly schedulerFlags: readonly string[] | undefined;
+  /** Where the kernel lacks the scheduler: whether the start ends, or `rr` serves without flags. */
+  readonly unknownScheduler: 'stop' | 'round-robin';
   /** Whether IPVS takes a TCP connection whose start it has not seen; `undefined` = leave as it is, here and in the next one. */
   readonly sloppyTCP: boolean | undefined;
   readonly sloppySCTP: boolean | undefined;
@@ -28,6 +30,8 @@ export interface ProxyConfig {
   /** URLs of the same API server, used in turn when the one of the kubeconfig does not answer. */
   readonly apiServers: readonly string[];
   /** How long connections to real servers that are not wanted any more may last; 0 = no limit. */
+  /** Room of each hash set; one that needs more gets it. */
+  readonly sets: { readonly maxEntries: number };
   readonly draining: { readonly limitMs: number; readonly ofDeletedServices: boolean };
   /** How soon changes reach the kernel, and how often failed ones are tried again; never impossible for the queue. */
   readonly queue: QueueSettings;
@@ -35,7 +39,8 @@ export interface ProxyConfig {
   readonly clientConnection: ClientConnection;
   /** API server address that replaces the kubeconfig's. */
   readonly master: string | undefined;
-  readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
+  /** Without a format, where the log goes decides. */
+  readonly logging: { readonly format: 'text' | 'json' | undefined; readonly verbosity: number };
   /** Trimmed and lower-cased; without it the host name is the node's name. */
   readonly hostnameOverride: string | undefined;
   /** Overrides the node's IP of its family unless 0.0.0.0 or ::; nothing listens on it. */

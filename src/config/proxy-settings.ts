@@ -16,6 +16,7 @@ export function proxySettings(config: ProxyConfig, randomFully: boolean): ProxyS
     nodePortAddresses: config.nodePortAddresses,
     nodeAddress: isUnspecified(config.bindAddress) ? undefined : config.bindAddress,
     excludeCIDRs: config.ipvs.excludeCIDRs,
+    setRoom: config.sets.maxEntries,
   };
 }
 

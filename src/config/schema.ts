@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { SCHEDULER_FLAGS } from '../desired/scheduler-flags.ts';
+import { MAX_ENTRIES } from '../kernel/ipset/state.ts';
 import { parseDuration } from './duration.ts';
 import {
   bindAddress,
@@ -50,7 +51,7 @@ export const kubeProxyConfiguration = section({
     burst: integer(0).default(10),
   }),
   logging: section({
-    format: oneOf(['text', 'json']).default('text'),
+    format: oneOf(['text', 'json']).optional(),
     flushFrequency: logFlushFrequency().default(5_000),
     verbosity: integer(0).default(0),
     vmodule: list(section({ filePattern: text().default(''), verbosity: integer(0).default(0) })).default([]),
@@ -121,6 +122,9 @@ export type KubeProxyConfiguration = z.output<typeof kubeProxyConfiguration>;
 /** Where the manual of `ipvsadm` ends the range of weights; the kernel itself takes more. */
 const MAX_WEIGHT = 65_535;
 
+/** More than any node needs, of which the kernel makes no difficulty. */
+const MOST_ENTRIES = 2 ** 24;
+
 /** The second document of a file: what kube-proxy has no field for. */
 export const ipvsProxierConfiguration = section({
   apiVersion: oneOf([OWN_DOCUMENT.apiVersion]).default(OWN_DOCUMENT.apiVersion),
@@ -133,6 +137,7 @@ export const ipvsProxierConfiguration = section({
     notReady: integer(0, MAX_WEIGHT).default(0),
   }),
   schedulerFlags: list(oneOf(SCHEDULER_FLAGS)).optional(),
+  unknownScheduler: oneOf(['stop', 'round-robin']).default('stop'),
   sloppyTCP: bool().optional(),
   sloppySCTP: bool().optional(),
   runEstimation: bool().optional(),
@@ -142,6 +147,9 @@ export const ipvsProxierConfiguration = section({
   draining: section({
     limit: duration('not negative').default(15 * 60 * 1000),
     deletedServices: oneOf(['cut', 'finish']).default('cut'),
+  }),
+  sets: section({
+    maxEntries: integer(1024, MOST_ENTRIES).default(MAX_ENTRIES),
   }),
   queue: queueSection,
 });

@@ -52,7 +52,9 @@ export class DesiredState {
     this.#family = family;
     this.#settings = settings;
     const definitions = settings.behaviour === 'documented' ? SET_DEFINITIONS : KUBE_PROXY_SETS;
-    this.#sets = new SetContents(family, definitions, (entry) => this.#touches.entries.add(entry));
+    this.#sets = new SetContents(family, { definitions, room: settings.setRoom }, (entry) =>
+      this.#touches.entries.add(entry),
+    );
   }
 
   /** What the last call of {@link update} gave; `undefined` before the first. */

@@ -3,7 +3,7 @@ import type { NodeView } from '../model/node-view.ts';
 import { type Cidr, cidrFamily, hostCidr, prefixLength } from '../net/cidr.ts';
 import type { Family } from '../net/family.ts';
 import { familyOf, type IpAddress, isLinkLocal, isLoopback } from '../net/ip-address.ts';
-import type { NodePlace } from '../topology/choose-endpoints.ts';
+import type { NodePlace } from '../topology/select-endpoints.ts';
 import { documentedNodePortAddresses, interfaceAddresses, kubeProxyNodePortAddresses } from './node-port-addresses.ts';
 import type { DetectLocal, ProxySettings } from './settings.ts';
 

@@ -27,13 +27,21 @@ export function realServersFor(
 }
 
 function endpointsFor(
-  { kind, policyLocal }: Pick<Frontend, 'kind' | 'policyLocal'>,
-  { local = [], cluster = [] }: ChosenEndpoints,
+  front: Pick<Frontend, 'kind' | 'policyLocal'>,
+  chosen: ChosenEndpoints,
   behaviour: ProxySettings['behaviour'],
 ): readonly Endpoint[] {
-  if (!policyLocal) return cluster;
-  const isAlone = local.length > 0 || (kind === 'cluster' && behaviour === 'documented');
-  return isAlone ? local : cluster;
+  return (listFor(front, chosen, behaviour) === 'local' ? chosen.local : chosen.cluster) ?? [];
+}
+
+/** Which of the two lists of endpoints stands behind a frontend. */
+export function listFor(
+  { kind, policyLocal }: Pick<Frontend, 'kind' | 'policyLocal'>,
+  { local = [] }: Pick<ChosenEndpoints, 'local'>,
+  behaviour: ProxySettings['behaviour'],
+): 'cluster' | 'local' {
+  if (!policyLocal) return 'cluster';
+  return local.length > 0 || (kind === 'cluster' && behaviour === 'documented') ? 'local' : 'cluster';
 }
 
 /** One that was chosen although it is not ready is the best there is. */

@@ -9,10 +9,17 @@ export class SetContents {
   readonly #states: Map<string, IpSet>;
   readonly #counted = new Map<SetId, { readonly name: string; readonly entries: CountedSet<SetEntry> }>();
   readonly #touched: (entry: SetEntry) => void;
+  /** Entries that each hash has room for at least. */
+  readonly #room: number;
 
   /** `touched` hears of every entry that came or went. */
-  constructor(family: Family, definitions: readonly SetDefinition[], touched: (entry: SetEntry) => void) {
-    this.#states = emptySets(family, definitions);
+  constructor(
+    family: Family,
+    { definitions, room }: { readonly definitions: readonly SetDefinition[]; readonly room: number },
+    touched: (entry: SetEntry) => void,
+  ) {
+    this.#states = emptySets(family, definitions, room);
+    this.#room = room;
     this.#touched = touched;
     for (const { id } of definitions) {
       const name = setName(id, family);
@@ -42,7 +49,7 @@ export class SetContents {
     this.#touched(entry);
     const set = this.#states.get(name);
     if (set?.maxEntries === undefined) return;
-    const maxEntries = maxEntriesFor(set.entries.size);
+    const maxEntries = maxEntriesFor(set.entries.size, this.#room);
     if (maxEntries !== set.maxEntries) this.#states.set(name, { ...set, maxEntries });
   }
 }

@@ -42,4 +42,6 @@ export interface ProxySettings {
   readonly nodeAddress: IpAddress | undefined;
   /** Virtual servers with such an address are never deleted. */
   readonly excludeCIDRs: readonly Cidr[];
+  /** Entries that each hash set has room for; doubled as often as one needs more. */
+  readonly setRoom: number;
 }

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { ExecPlugin } from './exec-plugin.ts';
-import { type Login, readKubeconfig, serviceAccount } from './kubeconfig.ts';
+import { type Login, parseKubeconfig, serviceAccount } from './kubeconfig.ts';
 import { LibraryLogin } from './login-options.ts';
 
 /** Where the API server and the credentials for it are found. */
 export interface ConnectionSettings {
   /** Path of a kubeconfig; `''` for none. */
   readonly kubeconfig: string;
+  /** What it says, where it was read before. */
+  readonly text?: string | undefined;
   /** URL that replaces the kubeconfig's server; `''` for none. */
   readonly master: string;
   /** URLs of the same API server that are used when that one does not answer; the same credentials and authority hold for them. */
@@ -43,13 +46,14 @@ export interface LoadedConfig {
  */
 export function loadKubeConfig({
   kubeconfig,
+  text: given,
   master,
   otherServers = [],
 }: ConnectionSettings): Result<LoadedConfig, KubeconfigError> {
   const source = kubeconfig === '' ? 'in-cluster' : kubeconfig;
   try {
-    const text = kubeconfig === '' ? '' : readFileSync(kubeconfig, 'utf8');
-    const read = kubeconfig === '' ? loginWithoutFile(master) : readKubeconfig(text, kubeconfig);
+    const text = kubeconfig === '' ? '' : (given ?? readFileSync(kubeconfig, 'utf8'));
+    const read = kubeconfig === '' ? loginWithoutFile(master) : parseKubeconfig(text, kubeconfig);
     if (!read) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
     const ca = read.cluster.caData ?? read.cluster.caFile;
     const server = serverUrl(master === '' ? read.cluster.server : master, ca);
@@ -70,6 +74,11 @@ export function loadKubeConfig({
       message: error instanceof Error ? error.message : String(error),
     });
   }
+}
+
+/** The text of a kubeconfig, without holding up anything else however long that takes; `undefined` when it cannot be read, or there is none. */
+export async function readKubeconfig(kubeconfig: string): Promise<string | undefined> {
+  return kubeconfig === '' ? undefined : readFile(kubeconfig, 'utf8').catch(() => undefined);
 }
 
 /** What a plugin is told of the cluster. */

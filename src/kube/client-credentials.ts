@@ -2,7 +2,7 @@ import { Agent as HttpAgent, validateHeaderValue } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../queue/clock.ts';
-import { type ConnectionSettings, type LoadedConfig, loadKubeConfig } from './client-config.ts';
+import { type ConnectionSettings, type LoadedConfig, loadKubeConfig, readKubeconfig } from './client-config.ts';
 import { ServerChoice } from './client-servers.ts';
 import { type LoginOptions, loginOptions } from './login-options.ts';
 
@@ -35,6 +35,7 @@ export class Credentials {
   #readAtMs = Number.NEGATIVE_INFINITY;
   #rejected = false;
   #reading: Promise<Connection> | undefined;
+  #readingText: Promise<string | undefined> | undefined;
   readonly #closing = new AbortController();
 
   constructor(settings: ConnectionSettings, loaded: LoadedConfig, clock: Clock) {
@@ -84,8 +85,7 @@ export class Credentials {
 
   async #read(): Promise<Connection> {
     try {
-      this.#reload();
-      const options = await this.#readOptions(this.#loaded);
+      const options = await this.#readOptions();
       const connection = { server: this.server, agent: this.#agentFor(options), headers: headersOf(options) };
       this.#connection = connection;
       return connection;
@@ -99,30 +99,44 @@ export class Credentials {
   }
 
   /** Rejects when it takes too long, or when nobody wants them any more. */
-  async #readOptions(loaded: LoadedConfig): Promise<LoginOptions> {
+  async #readOptions(): Promise<LoginOptions> {
     const stopping = new AbortController();
     const ended = Promise.withResolvers<never>();
     const stop = (why: string) => {
       ended.reject(new Error(why));
       stopping.abort();
     };
-    const what = loaded.plugin ? `plugin ${loaded.plugin.command}` : 'reading them';
-    const close = () => stop(`${what} was stopped`);
+    const { kubeconfig } = this.#settings;
+    const what = () => (this.#loaded.plugin ? `plugin ${this.#loaded.plugin.command}` : 'reading them');
+    const close = () => stop(`${what()} was stopped`);
     const cancel = this.#clock.after(readLimitMs, () =>
-      stop(`${what} did not end within ${readLimitMs / 1000} s and was stopped`),
+      stop(`${what()} did not end within ${readLimitMs / 1000} s and was stopped`),
     );
+    const readAll = async () => {
+      this.#reload(kubeconfig === '' ? '' : await this.#readText());
+      return applyAll(this.#loaded, stopping.signal);
+    };
     this.#closing.signal.addEventListener('abort', close);
     try {
-      return await Promise.race([applyAll(loaded, stopping.signal), ended.promise]);
+      return await Promise.race([readAll(), ended.promise]);
     } finally {
       cancel();
       this.#closing.signal.removeEventListener('abort', close);
     }
   }
 
+  /** A file that does not come is not asked for once more meanwhile. */
+  #readText(): Promise<string | undefined> {
+    this.#readingText ??= readKubeconfig(this.#settings.kubeconfig).finally(() => {
+      this.#readingText = undefined;
+    });
+    return this.#readingText;
+  }
+
   /** A kubeconfig with the same text is kept, and with it what its plugins handed out, unless that was rejected. */
-  #reload(): void {
-    const loaded = loadKubeConfig(this.#settings);
+  #reload(text: string | undefined): void {
+    if (text === undefined) return;
+    const loaded = loadKubeConfig({ ...this.#settings, text });
     if (loaded.ok && (this.#rejected || loaded.value.text !== this.#loaded.text)) this.#loaded = loaded.value;
   }
 

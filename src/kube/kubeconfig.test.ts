@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readKubeconfig, serviceAccount } from './kubeconfig.ts';
+import { parseKubeconfig, serviceAccount } from './kubeconfig.ts';
 
 /** A kubeconfig whose current context names these. */
 function kubeconfig(cluster: unknown, user?: unknown): string {
@@ -29,7 +29,7 @@ describe('kube/kubeconfig', () => {
       'proxy-url': 'http://proxy',
     };
     const user = { 'client-certificate': '/pki/me.crt', 'client-key': 'me.key', as: 'you', username: 1, password: 2 };
-    expect(readKubeconfig(kubeconfig(cluster, user), '/etc/kube/config')).to.deep.equal({
+    expect(parseKubeconfig(kubeconfig(cluster, user), '/etc/kube/config')).to.deep.equal({
       cluster: {
         name: 'mine',
         server: 'https://192.0.2.1:6443',
@@ -51,13 +51,13 @@ describe('kube/kubeconfig', () => {
   });
 
   it('prefers a token file to a token', () => {
-    const login = readKubeconfig(kubeconfig(SERVER, { token: 'old', tokenFile: 'token' }), '/etc/kube/config');
+    const login = parseKubeconfig(kubeconfig(SERVER, { token: 'old', tokenFile: 'token' }), '/etc/kube/config');
     expect(login?.user).to.deep.equal({ name: 'me', tokenFile: '/etc/kube/token' });
   });
 
   it('keeps what is written in it as data, and what others are asked for', () => {
     const extensions = [{ name: 'x' }, { name: 'client.authentication.k8s.io/exec', extension: { audience: 'y' } }];
-    const login = readKubeconfig(
+    const login = parseKubeconfig(
       kubeconfig(
         { ...SERVER, 'certificate-authority-data': 'Y2E=', extensions },
         { 'client-certificate-data': 'Yw==', 'client-key-data': 'aw==', exec: { command: 'x' }, 'auth-provider': {} },
@@ -77,13 +77,13 @@ describe('kube/kubeconfig', () => {
 
   it('may be without a user, or without anything of the user', () => {
     for (const user of [undefined, null, {}, { token: '' }]) {
-      expect(readKubeconfig(kubeconfig(SERVER, user), '/x')?.user).to.deep.equal({ name: 'me' });
+      expect(parseKubeconfig(kubeconfig(SERVER, user), '/x')?.user).to.deep.equal({ name: 'me' });
     }
   });
 
   for (const text of ['', 'kind: Config', kubeconfig(SERVER).replace('"here"', '"nowhere"')]) {
     it(`names no cluster in ${JSON.stringify(text.slice(0, 40))}`, () => {
-      expect(readKubeconfig(text, '/x')).to.equal(undefined);
+      expect(parseKubeconfig(text, '/x')).to.equal(undefined);
     });
   }
 
@@ -97,7 +97,7 @@ describe('kube/kubeconfig', () => {
   ];
   for (const { text, message } of unusable) {
     it(`is none with ${text.replaceAll('\n', ' ').slice(-60)}`, () => {
-      expect(() => readKubeconfig(text, '/x')).to.throw(message);
+      expect(() => parseKubeconfig(text, '/x')).to.throw(message);
     });
   }
 

@@ -57,7 +57,7 @@ const RawUser = z.object({
  * What the current context of a kubeconfig names; undefined when it names no cluster that is there. Throws when the text is none. `path` is that
  * of the file, whose folder others are named from. A token file counts before a token. Source: k8s.io/client-go tools/clientcmd/api/v1 types.go
  */
-export function readKubeconfig(text: string, path: string): Login | undefined {
+export function parseKubeconfig(text: string, path: string): Login | undefined {
   const config = check(Kubeconfig, parse(text) ?? {}, 'it');
   const named = config.contexts?.find(({ name }) => name !== undefined && name === config['current-context']);
   const { cluster: clusterName, user: userName } = named?.context ?? {};

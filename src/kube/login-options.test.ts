@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
-import { type LoginUser, readKubeconfig } from './kubeconfig.ts';
+import { type LoginUser, parseKubeconfig } from './kubeconfig.ts';
 import { LibraryLogin, loginOptions } from './login-options.ts';
 
 const cluster = { name: 'mine', server: 'https://192.0.2.1', skipTLSVerify: false };
@@ -51,7 +51,7 @@ describe('kube/login-options', () => {
         const expected: Record<string, unknown> = {};
         await config.applyToHTTPSOptions(expected);
         const { agent: _, ...options } = expected;
-        const own = readKubeconfig(text, join(directory, 'config'));
+        const own = parseKubeconfig(text, join(directory, 'config'));
         expect(own && loginOptions(own)).to.deep.equal(options);
       }
     }

@@ -2,7 +2,15 @@ import { BlockList } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyAddress, anyCidr, cidr, ip } from '../../test/builders/net.ts';
-import { cidrContains, cidrFamily, hostCidr, parseCidr, parseInterfaceAddress, prefixLength } from './cidr.ts';
+import {
+  cidrContains,
+  cidrFamily,
+  cidrsOverlap,
+  hostCidr,
+  parseCidr,
+  parseInterfaceAddress,
+  prefixLength,
+} from './cidr.ts';
 import { FAMILIES } from './family.ts';
 
 describe('net/cidr', () => {
@@ -98,6 +106,22 @@ describe('net/cidr', () => {
           expect(cidrContains(network, address)).to.equal(true);
         }),
       ));
+  }
+
+  const pairs: readonly (readonly [one: string, other: string, boolean])[] = [
+    ['10.0.0.0/8', '10.180.0.0/16', true],
+    ['10.180.0.0/16', '10.180.0.0/16', true],
+    ['10.180.0.0/17', '10.180.128.0/17', false],
+    ['0.0.0.0/0', '::/0', false],
+    ['fd00::/8', 'fd00:180::/32', true],
+  ];
+  for (const [one, other, expected] of pairs) {
+    it(`tells whether ${one} and ${other} overlap`, () => {
+      expect([cidrsOverlap(cidr(one), cidr(other)), cidrsOverlap(cidr(other), cidr(one))]).to.deep.equal([
+        expected,
+        expected,
+      ]);
+    });
   }
 
   it('holds no address of the other family, however wide it is', () => {

@@ -44,6 +44,12 @@ export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return formatAddress(maskBytes(bytes, prefixLength(cidr))) === cidr.slice(0, cidr.indexOf('/'));
 }
 
+/** True when there is an address that is inside both. */
+export function cidrsOverlap(one: Cidr, other: Cidr): boolean {
+  const [wide, narrow] = prefixLength(one) <= prefixLength(other) ? [one, other] : [other, one];
+  return cidrContains(wide, narrow.slice(0, narrow.indexOf('/')) as IpAddress);
+}
+
 function splitCidr(text: string): { bytes: AddressBytes; length: number } | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) return undefined;

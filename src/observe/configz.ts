@@ -58,8 +58,8 @@ function kubeProxyPart(config: ProxyConfig) {
 }
 
 /** The queue's times are in milliseconds. */
-function ownPart({ behaviour, weightPolicy, weights, schedulerFlags, otherNodes, queue, ...config }: ProxyConfig) {
-  const { sloppyTCP, sloppySCTP, runEstimation, connReuseMode } = config;
+function ownPart({ behaviour, weightPolicy, weights, otherNodes, queue, ...config }: ProxyConfig) {
+  const { schedulerFlags, unknownScheduler, sloppyTCP, sloppySCTP, runEstimation, connReuseMode } = config;
   const switches = { sloppyTCP, sloppySCTP, runEstimation, connReuseMode };
-  return { behaviour, weightPolicy, weights, schedulerFlags, ...switches, otherNodes, queue };
+  return { behaviour, weightPolicy, weights, schedulerFlags, unknownScheduler, ...switches, otherNodes, queue };
 }

@@ -43,7 +43,7 @@ describe('observe/events', () => {
       },
       clock,
       wallMs: () => 1_700_000_000_123 + clock.nowMs(),
-      source: { controller: 'ipvs-proxier', instance: 'ipvs-proxier-node-a' },
+      source: { controller: 'kube-proxy', instance: 'ipvs-proxier-node-a' },
       trouble: (message) => told.push(`trouble ${message}`),
       recovered: () => told.push('recovered'),
     });
@@ -54,6 +54,18 @@ describe('observe/events', () => {
     await settle();
     return told.splice(0);
   };
+
+  it('can be waited for until nothing waits to be stored', async () => {
+    outcomes = [away];
+    await recorder.stored();
+    recorder.report(event('a'));
+    recorder.report(event('b'));
+    const stored = recorder.stored().then(() => told.push('stored'));
+    expect(await take()).to.deep.equal(['create in shop: a', 'trouble ECONNREFUSED']);
+    await clock.advance(10_000);
+    await stored;
+    expect(await take()).to.deep.equal(['create in shop: a', 'recovered', 'create in shop: b', 'stored']);
+  });
 
   it('stores an Event as events.k8s.io/v1 wants it', async () => {
     recorder.report(event('left out', { note: 'x'.repeat(2000) }));
@@ -66,7 +78,7 @@ describe('observe/events', () => {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       eventTime: '2023-11-14T22:13:20.123000Z',
-      reportingController: 'ipvs-proxier',
+      reportingController: 'kube-proxy',
       reportingInstance: 'ipvs-proxier-node-a',
       type: 'Warning',
       reason: 'RefusedByKernel',

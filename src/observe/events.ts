@@ -73,6 +73,7 @@ export class EventRecorder {
   #dropped = 0;
   #inTrouble = false;
   #writing = false;
+  #work: Promise<void> = Promise.resolve();
   /** To be written once more although it is being written. */
   readonly #again = new Set<string>();
   #stopped = false;
@@ -110,6 +111,11 @@ export class EventRecorder {
     this.#write(key);
   }
 
+  /** Resolves when nothing waits to be stored. */
+  stored(): Promise<void> {
+    return this.#work;
+  }
+
   /** Nothing is stored any more. */
   stop(): void {
     this.#stopped = true;
@@ -130,7 +136,7 @@ export class EventRecorder {
   #write(key: string): void {
     if (this.#due.has(key)) this.#again.add(key);
     this.#due.add(key);
-    if (!this.#writing) void this.#writeAll();
+    if (!this.#writing) this.#work = this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {

@@ -9,8 +9,10 @@ export interface KeptServerOptions {
   readonly clock: Clock;
   /** Whether a port that cannot be had is an error of `start`, or is tried again for as long as it takes. */
   readonly hardFail: boolean;
-  /** Told of each try that failed, where it is tried again. */
+  /** It cannot listen and is tried again; called when the reason becomes another one. */
   readonly failed: (message: string) => void;
+  /** It listens after all. */
+  readonly recovered: () => void;
 }
 
 /** A server whose port may be taken at first. */
@@ -19,6 +21,7 @@ export class KeptServer {
   #listening: Listening | undefined;
   #cancelRetry: CancelTimer = () => {};
   #isStopped = false;
+  #said: string | undefined;
 
   constructor(options: KeptServerOptions) {
     this.#options = options;
@@ -31,13 +34,16 @@ export class KeptServer {
 
   /** Resolves after the first try; fails only where that ends the process. */
   async start(): Promise<Result<void, string>> {
-    const { where, answer, listen, clock, hardFail, failed } = this.#options;
+    const { where, answer, listen, clock, hardFail, failed, recovered } = this.#options;
     const opened = await listen(where, answer);
     if (opened.ok && this.#isStopped) await opened.value.close();
-    else if (opened.ok) this.#listening = opened.value;
-    else if (hardFail) return opened;
+    else if (opened.ok) {
+      this.#listening = opened.value;
+      if (this.#said !== undefined) recovered();
+    } else if (hardFail) return opened;
     else if (!this.#isStopped) {
-      failed(opened.error);
+      if (opened.error !== this.#said) failed(opened.error);
+      this.#said = opened.error;
       this.#cancelRetry = clock.after(RETRY_MS, () => void this.start());
     }
     return succeed(undefined);

@@ -2,13 +2,13 @@ import { type DestinationStream, destination, type Logger, type LoggerOptions, p
 import pretty from 'pino-pretty';
 
 export interface LogSettings {
-  /** `text` is for people, `json` has one object a line. */
-  readonly format: 'text' | 'json';
+  /** `text` is for people, `json` has one object a line; `undefined` = text on a terminal, json elsewhere. */
+  readonly format: 'text' | 'json' | undefined;
   /** kube-proxy's `--v`: 2 and more tell of every change, 4 and more of every endpoint. */
   readonly verbosity: number;
 }
 
-/** Logs to stderr. Lines are written before the call returns, so that none is lost when the process ends. */
+/** Logs to stderr, one line for each call. Lines are written before the call returns, so that none is lost when the process ends. */
 export function createLogger({ format, verbosity }: LogSettings): Logger {
   const options: LoggerOptions = {
     level: levelOf(verbosity),
@@ -16,7 +16,13 @@ export function createLogger({ format, verbosity }: LogSettings): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (level) => ({ level }) },
   };
-  return pino(options, format === 'json' ? destination({ dest: STDERR, sync: true }) : prettyStderr());
+  const isJson = chooseFormat(format, process.stderr) === 'json';
+  return pino(options, isJson ? destination({ dest: STDERR, sync: true }) : prettyStderr());
+}
+
+/** What was asked for; else what suits those who read the stream, people at a terminal or programs. */
+export function chooseFormat(asked: LogSettings['format'], { isTTY }: { readonly isTTY?: boolean }): 'text' | 'json' {
+  return asked ?? (isTTY ? 'text' : 'json');
 }
 
 /** Gives what changes the verbosity of this logger and of every child that it has from now on. */
@@ -42,7 +48,14 @@ function prettyStderr(): DestinationStream {
     colorize: process.stderr.isTTY,
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,
-    ignore: 'part',
-    messageFormat: '{if part}[{part}] {end}{msg}',
+    ignore: 'part,err',
+    messageFormat: textOf,
   });
+}
+
+/** `[sync] pass failed and will be tried again: ipset is not installed`; one line, whatever is in it. */
+export function textOf({ part, msg, err }: Readonly<Record<string, unknown>>): string {
+  const error = typeof err === 'object' ? JSON.stringify(err) : err;
+  const text = `${part === undefined ? '' : `[${part}] `}${msg}${error === undefined ? '' : `: ${error}`}`;
+  return text.trimEnd().replace(/\s*\n\s*/g, ' ');
 }

@@ -7,6 +7,7 @@ import { IPVS_DETAILS, type IpvsDetail } from './ipvs-page.ts';
 import type { Answer } from './listen.ts';
 import { pingCheck } from './ping-check.ts';
 import type { Slis } from './slis.ts';
+import { NO_SUCH_SERVICE } from './status.ts';
 import { answerZpage } from './zpage-answer.ts';
 import type { ZpageKind, ZpageSources } from './zpages.ts';
 
@@ -17,6 +18,8 @@ export interface MetricsAnswerOptions {
   readonly page: (detail: IpvsDetail) => Page;
   readonly slis: Slis;
   readonly configz: () => string;
+  /** JSON; with every Service, or with one, by `namespace/name`. `undefined` when there is no such Service. */
+  readonly status: (asked: string | undefined) => Page | undefined;
   readonly zpages: ZpageSources;
   /** Which of the two pages there are. */
   readonly zpageKinds: readonly ZpageKind[];
@@ -58,6 +61,8 @@ async function route(options: MetricsAnswerOptions, request: IncomingMessage, re
       return answerWith(response, 200, TEXT, pingCheck(url.searchParams));
     case '/proxyMode':
       return answerWith(response, 200, TEXT, 'ipvs');
+    case '/status':
+      return answerStatus(options, url, request, response);
     case '/configz':
       return answerWith(response, 200, JSON_TYPE, configz());
     default:
@@ -70,6 +75,18 @@ function targetOf({ url = '/' }: IncomingMessage): Target {
   return { pathname, searchParams: new URLSearchParams(query.join('?')) };
 }
 
+/** `?service=NAMESPACE/NAME` asks for one Service in detail, `?service=all` for every one. */
+function answerStatus(
+  { status, broken }: MetricsAnswerOptions,
+  url: Target,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const page = status(url.searchParams.get('service') ?? undefined);
+  if (page) sendPage(page, JSON_TYPE, request, response, broken);
+  else answerWith(response, 404, TEXT, NO_SUCH_SERVICE);
+}
+
 /** `?ipvs=` tells how much of IPVS is wanted. */
 function answerMetrics(
   { page, counted, broken }: MetricsAnswerOptions,
@@ -80,19 +97,20 @@ function answerMetrics(
   const asked = url.searchParams.get('ipvs') ?? 'backends';
   const detail = IPVS_DETAILS.find((known) => known === asked);
   counted(detail ? 200 : 400);
-  if (detail) sendPage(page(detail), request, response, broken);
+  if (detail) sendPage(page(detail), EXPOSITION, request, response, broken);
   else answerWith(response, 400, TEXT, `ipvs must be one of ${IPVS_DETAILS.join(', ')}\n`);
 }
 
 function sendPage(
   page: Page,
+  type: string,
   request: IncomingMessage,
   response: ServerResponse,
   broken: MetricsAnswerOptions['broken'],
 ): void {
   const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   response.writeHead(200, {
-    'Content-Type': EXPOSITION,
+    'Content-Type': type,
     'X-Content-Type-Options': 'nosniff',
     ...(zipped ? { 'Content-Encoding': 'gzip' } : {}),
   });

@@ -11,6 +11,7 @@ export const METRICS_PATHS: readonly string[] = [
   '/metrics',
   '/metrics/slis',
   '/proxyMode',
+  '/status',
   '/statusz',
 ];
 

@@ -42,7 +42,8 @@ function checkPart(part: PlanPart, plan: Plan): readonly Flaw[] {
   }
 }
 
-function checkIpvsStep(step: IpvsStep, family: Family): readonly Flaw[] {
+/** What is wrong with one step; nothing for one that the tool takes. */
+export function checkIpvsStep(step: IpvsStep, family: Family): readonly Flaw[] {
   const { server } = step;
   const key = virtualServerKey(server);
   const wrong = wrongServer(server, family);

@@ -1,21 +1,29 @@
-import type { IpvsStep } from '../kernel/ipvs/diff.ts';
-import { virtualServerKey } from '../kernel/ipvs/state.ts';
-import type { KernelState, ObservedState } from '../kernel/state.ts';
-import type { Plan, PlanPart } from './plan-sync.ts';
+import { type Draining, diffIpvs, type IpvsStep } from '../kernel/ipvs/diff.ts';
+import type { IpvsState, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import type { KernelState } from '../kernel/state.ts';
+import { checkIpvsStep } from './check-plan.ts';
+import type { PlanPart } from './plan-sync.ts';
 
 /**
- * What of a plan may be done without the rest: new endpoints of virtual servers that stand and stay, and the end of old ones. Their sets,
- * rules and addresses are there already, so that rollouts go on while another tool does not work.
+ * What may be done of a family whatever else does not work: new endpoints of virtual servers that stand and stay, and the end of old ones.
+ * Their sets, rules and addresses are there already, so that rollouts go on. Frozen ones get no new endpoints; what is wrong is left out.
  */
 export function independentParts(
-  plan: Plan,
-  desired: Pick<KernelState, 'ipvs'>,
-  observed: Pick<ObservedState, 'ipvs'>,
+  { family, ipvs: desired }: Pick<KernelState, 'family' | 'ipvs'>,
+  observed: IpvsState,
+  isFrozen: (server: VirtualServer) => boolean,
+  draining: Draining,
 ): readonly PlanPart[] {
-  const stands = (step: IpvsStep) => {
-    const key = virtualServerKey(step.server);
-    return desired.ipvs.has(key) && observed.ipvs.has(key);
-  };
-  const steps = plan.parts.flatMap((part) => (part.tool === 'ipvs' ? part.steps.filter(stands) : []));
+  const [wanted, standing] = [new Map<VirtualServerKey, VirtualServer>(), new Map<VirtualServerKey, VirtualServer>()];
+  for (const [key, server] of desired) {
+    const present = observed.get(key);
+    if (!present) continue;
+    wanted.set(key, server);
+    standing.set(key, present);
+  }
+  const { additions, removals } = diffIpvs(standing, wanted, () => 'foreign', draining);
+  const isPossible = (step: IpvsStep) =>
+    checkIpvsStep(step, family).length === 0 && !(step.kind === 'add-real-server' && isFrozen(step.server));
+  const steps = [...additions, ...removals].filter(isPossible);
   return steps.length === 0 ? [] : [{ tool: 'ipvs', steps }];
 }

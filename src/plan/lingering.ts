@@ -7,11 +7,11 @@ import type { KernelState, ObservedState } from '../kernel/state.ts';
 import { ledgerEntries } from './ownership.ts';
 
 /**
- * Wants what stands of the virtual servers that linger: their address, without which no packet comes, and the entries that say whose they
+ * Wants what stands of the virtual servers that linger, or that the kernel does not let go of: their address, without which no packet comes, and the entries that say whose they
  * are, so that another start of the program knows them too.
  */
 export function withLingering(desired: KernelState, observed: ObservedState, kept: readonly KeptServer[]): KernelState {
-  const lingering = kept.flatMap(({ why, server }) => (why === 'lingering' ? [server] : []));
+  const lingering = kept.flatMap(({ why, server }) => (why === 'lingering' || why === 'refused' ? [server] : []));
   if (lingering.length === 0) return desired;
   const bound = lingering.map(({ address }) => address).filter((address) => observed.dummy.addresses.has(address));
   const sets = new Map(desired.sets);

@@ -73,7 +73,9 @@ export function ledgerEntries(server: VirtualServer): readonly (readonly [SetId,
   return [
     [BOUND, addressEntry(address)],
     ...PORTAL_SETS.map((id) => [id, addressPortEntry(address, protocol, port)] as const),
-    ...(protocol === 'SCTP' ? [] : [[`NODE-PORT-${protocol}`, portEntry(port)] as const]),
+    ...(protocol === 'SCTP'
+      ? []
+      : [[`NODE-PORT-${protocol}`, portEntry(port)] as const, ['NODE-PORT-IP', addressEntry(address)] as const]),
   ];
 }
 

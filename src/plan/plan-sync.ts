@@ -11,6 +11,7 @@ import {
   type KeptServer,
   PATIENT,
 } from '../kernel/ipvs/diff.ts';
+import { type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
@@ -42,6 +43,8 @@ export interface PlanOptions {
   /** Rules that serve the old and the new alike; the wanted ones unless given. */
   readonly meanwhile?: WantedTables;
   readonly draining?: Draining;
+  /** Virtual servers that are not wanted and that the kernel does not let go of; nothing of theirs is touched. */
+  readonly stays?: ReadonlySet<VirtualServerKey>;
 }
 
 export interface BlockedSet {
@@ -61,10 +64,12 @@ export function planSync(
   desired: KernelState,
   observed: ObservedState,
   inputs: OwnershipInputs,
-  { meanwhile = desired.tables, draining = PATIENT }: PlanOptions = {},
+  { meanwhile = desired.tables, draining = PATIENT, stays }: PlanOptions = {},
 ): Plan {
   const own = ownership(observed, inputs);
-  const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete, draining);
+  const mayDelete = (server: VirtualServer) =>
+    stays?.has(virtualServerKey(server)) ? 'refused' : own.mayDelete(server);
+  const ipvs = diffIpvs(observed.ipvs, desired.ipvs, mayDelete, draining);
   const standing = withLingering(desired, observed, ipvs.kept);
   const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family));
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);

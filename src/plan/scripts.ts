@@ -13,6 +13,8 @@ export type ScriptTool = 'ipvs' | 'ipset' | 'address' | 'iptables' | 'ip6tables'
 export interface Script {
   readonly tool: ScriptTool;
   readonly text: string;
+  /** For `ipset`, which stops at a line that is refused: it goes on, and tells nothing of it. */
+  readonly goesOn?: true;
 }
 
 /** The whole wanted state as one script a tool, for a node that has nothing of it. */

@@ -110,6 +110,14 @@ describe('queue/bounded-frequency-runner', () => {
     ]);
   });
 
+  it('tells a repetition the reason that the outcome gives, once', async () => {
+    const outcomes = [{ kind: 'retry', afterMs: 4_000, reason: 'look' } as const];
+    const { clock, runner, runs } = startRunner({ outcomes: [...outcomes, { kind: 'retry', afterMs: 1_000 }] });
+    runner.request('a');
+    await clock.advance(20_000);
+    expect(runs.map(({ reasons }) => reasons)).to.deep.equal([['a'], ['look'], ['retry']]);
+  });
+
   it('does not repeat a run sooner than the minimum, however many runs the burst has left', async () => {
     const { clock, runner, runs } = startRunner({ outcomes: [{ kind: 'retry', afterMs: 0 }] });
     runner.request('a');

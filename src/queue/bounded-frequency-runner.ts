@@ -1,7 +1,9 @@
 import type { CancelTimer, Clock } from './clock.ts';
 
-/** How a run ended: complete, or to be repeated `afterMs` from its end at the latest. */
-export type RunOutcome = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly afterMs: number };
+/** How a run ended: complete, or to be repeated `afterMs` from its end at the latest, for `reason`, which is `retry` unless given. */
+export type RunOutcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason?: string };
 
 export interface RunnerOptions {
   readonly clock: Clock;
@@ -41,6 +43,7 @@ export class BoundedFrequencyRunner {
   readonly #delayed = new Map<string, number>();
   /** When the last run wants to be repeated. */
   #retryAtMs = Number.POSITIVE_INFINITY;
+  #retryReason = 'retry';
   /** The end of the last run, or of starting the runner. */
   #quietSinceMs = 0;
   /** How often a request may still undercut the minimum; the first run counts as one. */
@@ -115,6 +118,7 @@ export class BoundedFrequencyRunner {
       const outcome = await run(this.#takeReasons());
       this.#quietSinceMs = clock.nowMs();
       this.#retryAtMs = outcome.kind === 'retry' ? this.#quietSinceMs + outcome.afterMs : Number.POSITIVE_INFINITY;
+      this.#retryReason = (outcome.kind === 'retry' && outcome.reason) || 'retry';
     } catch (bug) {
       this.#stopping = true;
       this.#end.reject(bug);
@@ -128,7 +132,7 @@ export class BoundedFrequencyRunner {
     const nowMs = this.#options.clock.nowMs();
     const due = [...this.#delayed].filter(([, dueMs]) => dueMs <= nowMs).map(([reason]) => reason);
     const reasons = new Set([...this.#requested, ...due]);
-    if (this.#retryAtMs <= nowMs) reasons.add('retry');
+    if (this.#retryAtMs <= nowMs) reasons.add(this.#retryReason);
     if (this.#quietSinceMs + this.#options.maxIntervalMs <= nowMs) reasons.add('periodic');
     for (const reason of due) this.#delayed.delete(reason);
     this.#requested.clear();

@@ -22,18 +22,31 @@ describe('sync/canary', () => {
         looks.push(clock.nowMs());
         return answer;
       },
-      drifted: (things) => told.push(`drifted: ${things.join(', ')}`),
+      drifted: () => told.push('drifted'),
+      found: (things) => told.push(`found: ${things.join(', ')}`),
       trouble: (message) => told.push(`trouble: ${message}`),
     });
     canary.start();
   });
 
-  it('looks every five seconds, and tells what it sees each time', async () => {
+  it('looks every five seconds, and has each drift mended', async () => {
     await clock.advance(10_000);
     answer = succeed(['set KUBE-CLUSTER-IP']);
     await clock.advance(10_000);
     expect(looks).to.deep.equal([5_000, 10_000, 15_000, 20_000]);
-    expect(told).to.deep.equal(['drifted: set KUBE-CLUSTER-IP', 'drifted: set KUBE-CLUSTER-IP']);
+    expect(told).to.deep.equal(['found: set KUBE-CLUSTER-IP', 'drifted', 'drifted']);
+  });
+
+  it('tells what has drifted when that becomes something else, and again when it had been mended', async () => {
+    for (const things of [['set A'], ['set A'], ['set A', 'set B'], [], ['set B']]) {
+      answer = succeed(things);
+      await clock.advance(5_000);
+    }
+    expect(told.filter((line) => line !== 'drifted')).to.deep.equal([
+      'found: set A',
+      'found: set A, set B',
+      'found: set B',
+    ]);
   });
 
   it('tells why it cannot look when that becomes another reason, and goes on', async () => {

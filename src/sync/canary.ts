@@ -6,8 +6,10 @@ export interface CanaryOptions {
   readonly clock: Clock;
   /** What others have done to our things; empty when all is well, or when a pass was on its way. */
   readonly look: () => Promise<Result<readonly string[], SyncError>>;
-  /** Something of ours has gone or is another one. */
+  /** Something of ours has gone or is another one; called after every look that finds it so. */
   readonly drifted: (things: readonly string[]) => void;
+  /** What that is; called when it becomes something else. */
+  readonly found: (things: readonly string[]) => void;
   /** It could not be looked; told when the reason becomes another one. */
   readonly trouble: (message: string) => void;
 }
@@ -23,6 +25,7 @@ export class Canary {
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
   #said: string | undefined;
+  #found = '';
 
   constructor(options: CanaryOptions) {
     this.#options = options;
@@ -41,18 +44,26 @@ export class Canary {
   }
 
   async #look(): Promise<void> {
-    const { look, drifted, trouble } = this.#options;
+    const { look, trouble } = this.#options;
     const looked = await look();
     if (this.#stopped) return;
     this.start();
     if (looked.ok) {
       this.#said = undefined;
-      if (looked.value.length > 0) drifted(looked.value);
+      this.#judge(looked.value);
       return;
     }
     const message = `${looked.error.during}: ${looked.error.message}`;
     if (message !== this.#said) trouble(message);
     this.#said = message;
+  }
+
+  #judge(things: readonly string[]): void {
+    const { drifted, found } = this.#options;
+    const now = things.join(', ');
+    if (now !== '' && now !== this.#found) found(things);
+    this.#found = now;
+    if (now !== '') drifted(things);
   }
 }
 

@@ -10,6 +10,7 @@ export function measuredKernel(
   return {
     refresh: (families) => kernel.refresh(families),
     known: (family) => kernel.known(family),
+    readServers: (family) => kernel.readServers(family),
     createInterface: () => kernel.createInterface(),
     countConnections: (family, servers) => kernel.countConnections(family, servers),
     peek: (family, server) => kernel.peek(family, server),

@@ -4,6 +4,7 @@ import { portSpec, service, slice, sliceEndpoint } from '../../test/builders/obj
 import { proxierOn } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import { SteppedClock } from '../../test/stepped-clock.ts';
+import { BoundedFrequencyRunner } from '../queue/bounded-frequency-runner.ts';
 import { QueueMetrics } from '../queue/queue-metrics.ts';
 import { ServiceQueue } from '../queue/service-queue.ts';
 import { DEFAULT_QUEUE_SETTINGS } from '../queue/settings.ts';
@@ -16,6 +17,7 @@ describe('sync/pass-loop', () => {
   let kernel: MemoryKernel;
   let proxier: Proxier;
   let loop: PassLoop;
+  let passLoop: (nowMs: () => number) => PassLoop;
   let clock: SteppedClock;
   let queue: ServiceQueue;
   let intake: ChangeIntake;
@@ -36,7 +38,8 @@ describe('sync/pass-loop', () => {
     metrics = new PassMetrics();
     queue = new ServiceQueue({ clock, random: () => 0, settings: DEFAULT_QUEUE_SETTINGS });
     intake = new ChangeIntake(proxier.record, queue, DEFAULT_QUEUE_SETTINGS.thresholds, new QueueMetrics());
-    loop = new PassLoop({ proxier, queue, metrics, log, nowMs: () => clock.nowMs(), fullIntervalMs: 30_000 });
+    passLoop = (nowMs) => new PassLoop({ proxier, queue, metrics, log, nowMs, fullIntervalMs: 30_000 });
+    loop = passLoop(() => clock.nowMs());
     intake.service(undefined, cart);
     intake.slice(undefined, endpoints);
   });
@@ -124,11 +127,30 @@ describe('sync/pass-loop', () => {
   it('asks to be run again when it is time for a full pass, counted from the last one', async () => {
     await run('start');
     await clock.advance(29_500);
-    expect(await run('high')).to.deep.equal({ kind: 'retry', afterMs: 500 });
+    expect(await run('high')).to.deep.equal({ kind: 'retry', afterMs: 500, reason: 'periodic' });
     await clock.advance(500);
     told = [];
-    expect(await run('retry')).to.deep.equal({ kind: 'done' });
+    expect(await run('periodic')).to.deep.equal({ kind: 'done' });
     expect(told[0]?.[2]).to.include({ pass: 'full' });
+  });
+
+  it('has a full pass each period when nothing happens, for no other reason', async () => {
+    const runner = new BoundedFrequencyRunner({
+      clock,
+      minIntervalMs: 0,
+      maxIntervalMs: 30_000,
+      run: (reasons) => loop.run(reasons),
+    });
+    let looks = 0;
+    loop = passLoop(() => clock.nowMs() + looks++ / 1000);
+    runner.start();
+    runner.request('start');
+    await clock.advance(0);
+    told = [];
+    await clock.advance(100_000);
+    await runner.stop();
+    const passes = told.map(([, , fields]) => 'pass' in fields && 'reasons' in fields && [fields.pass, fields.reasons]);
+    expect(passes).to.deep.equal(Array.from({ length: 3 }, () => ['full', ['periodic']]));
   });
 
   it('waits 1, 2, 4 … and at most 30 seconds after failures, and begins anew after a success', async () => {

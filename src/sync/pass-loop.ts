@@ -16,8 +16,10 @@ export interface PassLog {
   warn(fields: object, message: string): void;
 }
 
-/** What the runner has to know after a pass. */
-export type PassOutcome = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly afterMs: number };
+/** What the runner has to know after a pass: when the next one is needed at the latest, and why where it is no retry. */
+export type PassOutcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason?: 'periodic' };
 
 export interface PassLoopOptions {
   readonly proxier: Pick<Proxier, 'kindOf' | 'pass'>;
@@ -62,9 +64,10 @@ export class PassLoop {
     }
     this.#failures = report.errors.length > 0 ? this.#failures + 1 : 0;
     if (this.#failures > 0) return { kind: 'retry', afterMs: retryDelayMs(this.#failures) };
-    const looks = report.families.map(({ lookAfterMs }) => lookAfterMs ?? Number.POSITIVE_INFINITY);
-    const afterMs = Math.min(...looks, this.#untilFullMs());
-    return Number.isFinite(afterMs) ? { kind: 'retry', afterMs } : { kind: 'done' };
+    const lookMs = Math.min(...report.families.map(({ lookAfterMs }) => lookAfterMs ?? Number.POSITIVE_INFINITY));
+    const fullMs = kind === 'full' ? Number.POSITIVE_INFINITY : this.#untilFullMs();
+    if (lookMs < fullMs) return { kind: 'retry', afterMs: lookMs };
+    return Number.isFinite(fullMs) ? { kind: 'retry', afterMs: fullMs, reason: 'periodic' } : { kind: 'done' };
   }
 
   /** The runner itself waits its whole interval from the end of any pass, which is right after a full one only. */

@@ -1,6 +1,6 @@
 import type { Touched } from '../desired/touched.ts';
 import type { FlowTargets } from '../kernel/conntrack/state.ts';
-import type { VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import type { IpvsState, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import type { Result } from '../model/result.ts';
@@ -44,6 +44,8 @@ export interface KernelPort {
   refresh(families?: readonly Family[]): Promise<Result<InterfaceAddresses, SyncError>>;
   /** What is known of a family; live. An error when it could not be read, and after a failure until it is read again. */
   known(family: Family): Result<ObservedState, SyncError>;
+  /** Reads the virtual servers of a family alone, for when not all of it can be read; it does not count as known. */
+  readServers(family: Family): Promise<Result<IpvsState, SyncError>>;
   /** Makes the interface for the addresses of both families. */
   createInterface(): Promise<Result<void, SyncError>>;
   /** Reads how many connections the real servers of these virtual servers have now, as part of what is known. */

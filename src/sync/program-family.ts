@@ -6,13 +6,16 @@ import type { ProxySettings } from '../desired/settings.ts';
 import type { Touched } from '../desired/touched.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
+import { succeed } from '../model/result.ts';
 import { checkPlan, type Flaw } from '../plan/check-plan.ts';
+import { type Found, findRefused, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
 import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
 import type { OwnershipInputs } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
-import { findRefused, type Refused, withoutRefused } from '../plan/refused.ts';
+import type { Refused, Said } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
+import { frozenServers, type Standing, withoutRefused } from '../plan/without-refused.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 
 /** A family's wanted state, and what of it is to be programmed how. */
@@ -20,13 +23,15 @@ export interface ProgramInputs {
   readonly desired: Desired;
   readonly wanted: Pick<DesiredState, 'touched' | 'settledRules'>;
   readonly settings: ProxySettings;
-  /** What the kernel is known not to take, and is not tried. */
+  /** What the kernel is known not to take, or not to let go of, and is not tried. */
   readonly heldBack: readonly Refused[];
   readonly scope: Touched | 'everything';
   /** The kernel was read for this pass. */
   readonly isFresh: boolean;
   readonly draining: Draining;
   readonly kernel: KernelPort;
+  /** Why not all of the kernel could be read for this pass. */
+  readonly unreadable: SyncError | undefined;
 }
 
 export interface Programmed {
@@ -41,12 +46,6 @@ export interface Programmed {
   readonly refused: readonly Said[];
 }
 
-export interface Said {
-  readonly refused: Refused;
-  /** What the tool said, or what is wrong with it. */
-  readonly message: string;
-}
-
 /** Where a pass of a family stands between two attempts. */
 interface Attempt {
   readonly scope: Touched | 'everything';
@@ -54,16 +53,19 @@ interface Attempt {
   readonly leftOut: readonly Said[];
 }
 
-/** Each one more finds what the one before was refused. What is still refused after the last one waits for another pass. */
-const ATTEMPTS = 6;
+/** One for everything that may be refused: what opens and what closes in sets, what is added and what goes of each tool; and some more. */
+const ATTEMPTS = 12;
 
 /**
  * One transaction: the plan is checked as a whole before the kernel is touched, and run in its order, of which every part is safe to stop
- * after. When a tool refuses something, the kernel is read again, what it does not take is left out, and all else is done. When a tool
- * fails as a whole, or goes on refusing, what does not need it is done: endpoints of virtual servers that stand. The rest stays as it was.
+ * after. When a tool refuses something, the kernel is read again, what it does not take is left out, and all else is done: one attempt finds
+ * all that a part was refused. When a tool fails as a whole, or goes on refusing, or the kernel cannot be read, what does not need it is
+ * done: endpoints of virtual servers that stand. The rest stays as it was.
  */
 export async function programFamily(inputs: ProgramInputs): Promise<Programmed> {
-  let tried = await tryOnce(inputs, { scope: inputs.scope, isFresh: inputs.isFresh, leftOut: [] });
+  const first: Attempt = { scope: inputs.scope, isFresh: inputs.isFresh, leftOut: [] };
+  if (inputs.unreadable) return doIndependent(inputs, first, undone(first, inputs.unreadable, undefined));
+  let tried = await tryOnce(inputs, first);
   for (let count = 2; count <= ATTEMPTS && 'attempt' in tried; count += 1) {
     tried = await tryOnce(inputs, tried.attempt);
   }
@@ -78,11 +80,11 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
   const { kernel, desired } = inputs;
   const { family } = desired.kernel;
   const observed = kernel.known(family);
-  if (!observed.ok) return undone(attempt, observed.error, undefined);
+  if (!observed.ok) return doIndependent(inputs, attempt, undone(attempt, observed.error, undefined));
   const plan = planFamily(inputs, observed.value, attempt);
-  const [blocked] = plan.blockedSets;
-  if (blocked) return undone(attempt, describeBlocked(blocked), plan);
   const flaws = checkPlan(plan);
+  const obstacle = obstacleOf(plan, flaws);
+  if (obstacle) return doIndependent(inputs, attempt, undone(attempt, obstacle, plan));
   if (flaws.length > 0) return withoutFlaws(attempt, flaws, plan);
   const ran = await kernel.run([family], plan.parts.map(renderPlanPart));
   if (ran.ok) {
@@ -93,53 +95,96 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
   return afterFailure(inputs, attempt, plan, ran.error);
 }
 
+/** What stands in the way of the whole plan. */
+function obstacleOf({ blockedSets: [blocked] }: Plan, flaws: readonly Flaw[]): SyncError | undefined {
+  const fatal = flaws.find(({ of }) => of === undefined);
+  if (blocked) return describeBlocked(blocked);
+  return fatal && { during: CHECKING, message: fatal.message };
+}
+
 function withoutFlaws(attempt: Attempt, flaws: readonly Flaw[], plan: Plan): Tried {
   const said = flaws.flatMap(({ of, message }) => (of ? [{ refused: of, message }] : []));
-  const [fatal] = flaws.filter(({ of }) => of === undefined);
-  const error: SyncError = { during: 'checking the plan', message: (fatal ?? flaws[0])?.message ?? '' };
-  const otherwise = undone(attempt, error, plan);
-  if (fatal) return otherwise;
-  return { attempt: { ...attempt, scope: 'everything', leftOut: [...attempt.leftOut, ...said] }, otherwise };
+  return {
+    attempt: { ...attempt, scope: 'everything', leftOut: [...attempt.leftOut, ...said] },
+    otherwise: undone(attempt, { during: CHECKING, message: flaws[0]?.message ?? '' }, plan),
+  };
 }
+
+const CHECKING = 'checking the plan';
 
 /** Reads what has become of it, and finds what the kernel did not take. */
 async function afterFailure(inputs: ProgramInputs, attempt: Attempt, plan: Plan, error: SyncError): Promise<Tried> {
-  const { kernel, desired } = inputs;
-  const { family } = desired.kernel;
   const otherwise = undone(attempt, error, plan);
-  const read = await kernel.refresh([family]);
-  const observed = read.ok ? kernel.known(family) : read;
-  if (!observed.ok) return otherwise;
-  const found = findRefused(plan, error, observed.value).map((refused) => ({ refused, message: error.message }));
-  const next: Attempt = { scope: 'everything', isFresh: true, leftOut: [...attempt.leftOut, ...found] };
+  const next = (found: readonly Refused[]): Attempt => ({
+    scope: 'everything',
+    isFresh: true,
+    leftOut: [...attempt.leftOut, ...found.map((refused) => ({ refused, message: error.message }))],
+  });
+  const found = await findAll(inputs, plan, error);
+  if (!found) return doIndependent(inputs, next([]), otherwise);
   const isStale = error.refusedBy !== undefined && !attempt.isFresh;
-  if (found.length > 0 || isStale) return { attempt: next, otherwise };
-  return doIndependent(inputs, next, otherwise);
+  if (found.refused.length > 0 || found.isDone || isStale) return { attempt: next(found.refused), otherwise };
+  return doIndependent(inputs, next([]), otherwise);
 }
 
-/** What can be done although the rest cannot; it stays a failure. */
-async function doIndependent(inputs: ProgramInputs, attempt: Attempt, failed: Failed): Promise<Programmed> {
-  const { kernel, desired } = inputs;
+/** `undefined` when the kernel cannot be read, or the tool does not work any more. */
+async function findAll({ kernel, desired }: ProgramInputs, plan: Plan, error: SyncError): Promise<Found | undefined> {
   const { family } = desired.kernel;
-  const observed = kernel.known(family);
-  if (!observed.ok) return failed;
-  const parts = independentParts(planFamily(inputs, observed.value, attempt), desired.kernel, observed.value);
+  const read = async () => {
+    const refreshed = await kernel.refresh([family]);
+    const observed = refreshed.ok ? kernel.known(family) : refreshed;
+    return observed.ok ? observed.value : undefined;
+  };
+  const observed = await read();
+  if (!observed || error.refusedBy === undefined) return observed && { refused: [], isDone: false };
+  if (error.refusedBy !== 'ipset') return findRefused(plan, error, observed);
+  const { refused, others } = stepsToTry(plan, error, observed);
+  if (others.length === 0) return foundAmong(refused, observed);
+  const script = renderPlanPart({ tool: 'ipset', steps: [...refused, ...others].map(({ step }) => step) });
+  const ran = await kernel.run([family], [{ ...script, goesOn: true }]);
+  const after = await read();
+  return after && foundAmong(ran.ok ? [...refused, ...others] : refused, after);
+}
+
+function foundAmong(tried: readonly TriedStep[], observed: ObservedState): Found {
+  const refused = refusedSteps(tried, observed);
+  return { refused, isDone: tried.length > 0 && refused.length === 0 };
+}
+
+/** What can be done although the rest cannot; it stays a failure. Where sets or rules cannot be read, virtual servers are. */
+async function doIndependent(inputs: ProgramInputs, attempt: Attempt, failed: Failed): Promise<Programmed> {
+  const { kernel, desired, draining } = inputs;
+  const { family } = desired.kernel;
+  const known = kernel.known(family);
+  const servers = known.ok ? succeed(known.value.ipvs) : await kernel.readServers(family);
+  if (!servers.ok) return failed;
+  const standing: Standing = known.ok ? known.value : { ...NOTHING_KNOWN, ipvs: servers.value };
+  const reduced = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), standing).desired;
+  const isFrozen = frozenServers(desired.kernel, standing.sets);
+  const parts = independentParts(reduced, servers.value, isFrozen, draining);
   const ran = await kernel.run([family], parts.map(renderPlanPart));
   if (ran.ok) return { ...failed, runs: ran.value };
   const { error } = failed;
   return { ...failed, error: { ...error, message: `${error.message}; ${ran.error.during}: ${ran.error.message}` } };
 }
 
+const NOTHING_KNOWN: Pick<Standing, 'sets' | 'dummy'> = {
+  sets: new Map(),
+  dummy: { exists: false, addresses: new Set() },
+};
+
 function undone({ scope, leftOut }: Attempt, error: SyncError, plan: Plan | undefined): Failed {
   return { applied: false, runs: [], plan, scope, refused: leftOut, error };
 }
 
+function allLeftOut({ heldBack }: ProgramInputs, { leftOut }: Attempt): readonly Refused[] {
+  return [...heldBack, ...leftOut.map(({ refused }) => refused)];
+}
+
 /** Only what is touched is compared, unless the scope is everything. */
-function planFamily(
-  { desired, wanted, settings, heldBack, draining }: ProgramInputs,
-  observed: ObservedState,
-  { scope, leftOut }: Attempt,
-): Plan {
+function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Attempt): Plan {
+  const { desired, wanted, settings, draining } = inputs;
+  const { scope } = attempt;
   const ownership: OwnershipInputs = {
     ...settings,
     ownAddresses: desired.node.ownAddresses,
@@ -155,8 +200,8 @@ function planFamily(
     const part = narrow({ desired: desired.kernel, observed }, scope);
     return planSync(part.desired, part.observed, ownership, options);
   }
-  const without = [...heldBack, ...leftOut.map(({ refused }) => refused)];
-  return planSync(withoutRefused(desired.kernel, without, observed.ipvs), observed, ownership, options);
+  const { desired: reduced, stays } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
+  return planSync(reduced, observed, ownership, { ...options, stays });
 }
 
 function describeBlocked({ name, table, chain }: BlockedSet): SyncError {

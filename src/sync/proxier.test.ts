@@ -606,14 +606,15 @@ describe('sync/proxier', () => {
       expect(kernel.addresses.addresses('kube-ipvs0')).to.include('172.20.1.1');
     });
 
-    it('changes nothing when the kernel cannot be read, and reads it anew in the next pass', async () => {
+    it('changes nothing but endpoints of virtual servers that stand when sets cannot be read, and reads the kernel anew in the next pass', async () => {
       await normal();
       proxier.record.slice(endpoints, oneEndpoint);
       kernel.missing.add('ipset');
       takeCalls(kernel);
       const failed = await proxier.pass('full', ['periodic']);
       expect(failed.errors.map(({ during }) => during)).to.deep.equal(['reading the kernel']);
-      expect(takeCalls(kernel).writes).to.deep.equal([]);
+      expect(takeCalls(kernel).writes).to.deep.equal(['ipvsadm']);
+      expect(ipvsLines()).to.include('-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0');
       kernel.missing.clear();
       kernel.addresses.put('eth1', '192.168.1.10/24');
       proxier.record.service(
@@ -623,7 +624,7 @@ describe('sync/proxier', () => {
       const next = await normal();
       expect([next.kind, next.errors]).to.deep.equal(['full', []]);
       expect(ipvsLines()).to.include.members(['-A -t 192.168.1.10:30080 -s rr']);
-      expect(ipvsLines()).to.include('-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 0');
+      expect(ipvsLines().join()).to.not.include('-r 10.180.0.1:8080');
     });
 
     it('programs IPv4 when the rules of IPv6 cannot be read', async () => {
@@ -656,6 +657,64 @@ describe('sync/proxier', () => {
         },
       ]);
       expect(ipvsLines()).to.deep.equal(programmed.filter((line) => line.includes('fd00')));
+    });
+
+    describe('goes on with endpoints of virtual servers that stand, pass after pass, while', () => {
+      const obstacles: Readonly<Record<string, () => void>> = {
+        'sets cannot be read': () => kernel.missing.add('ipset'),
+        'rules cannot be read': () => kernel.missing.add('iptables-save'),
+        'rules cannot be written': () => kernel.missing.add('iptables-restore'),
+        'addresses cannot be read': () => kernel.missing.add('ip'),
+        'a set of another kind is used by somebody else': () => {
+          kernel.tables.IPv4.restore('*filter\n:KUBE-PROXY-FIREWALL - [0:0]\nCOMMIT\n');
+          kernel.ipsets.restore('destroy KUBE-LOAD-BALANCER-FW\n');
+          kernel.ipsets.restore('create KUBE-LOAD-BALANCER-FW bitmap:port range 0-65535\n');
+          const theirs = '-I INPUT -m set --match-set KUBE-LOAD-BALANCER-FW dst -j DROP';
+          kernel.tables.IPv4.restore(`*filter\n${theirs}\nCOMMIT\n`);
+          proxier.requireFullPass();
+        },
+      };
+      for (const [what, obstruct] of Object.entries(obstacles)) {
+        it(what, async () => {
+          await normal();
+          obstruct();
+          proxier.requireFullPass();
+          proxier.record.service(undefined, service({ name: 'shop/vip', addresses: ['172.20.1.3'], ...CLOSED }));
+          let present = endpoints;
+          for (const address of ['10.180.0.3', '10.180.0.4']) {
+            const moved = slice({ endpoints: [sliceEndpoint(address)] });
+            proxier.record.slice(present, moved);
+            present = moved;
+            for (let pass = 0; pass < 2; pass += 1) expect((await normal()).errors).to.have.lengthOf(1);
+            const serving = ipvsLines().filter((line) => line.startsWith('-a -t 172.20.1.1:'));
+            expect(serving).to.deep.equal([`-a -t 172.20.1.1:80 -r ${address}:8080 -m -w 1`]);
+          }
+        });
+      }
+
+      it('nothing keeps clients outside from endpoints elsewhere: it gets none of these', async () => {
+        const vip = { addresses: ['172.20.1.3'], loadBalancerVIPs: [ip('203.0.113.1')] };
+        const local = service({ name: 'shop/local', ...vip, externalTrafficPolicy: 'Local', type: 'LoadBalancer' });
+        const near = slice({
+          name: 'shop/local-1',
+          service: 'shop/local',
+          endpoints: [sliceEndpoint('10.180.0.7', LOCAL)],
+        });
+        proxier.record.service(undefined, local);
+        proxier.record.slice(undefined, near);
+        await normal();
+        kernel.missing.add('ipset');
+        proxier.record.slice(near, slice({ ...near, service: 'shop/local', endpoints: [sliceEndpoint('10.180.1.7')] }));
+        for (let pass = 0; pass < 2; pass += 1) await normal();
+        expect(ipvsLines().filter((line) => line.includes('203.0.113.1:'))).to.deep.equal([
+          '-A -t 203.0.113.1:80 -s rr',
+        ]);
+        expect(ipvsLines()).to.include('-a -t 172.20.1.3:80 -r 10.180.1.7:8080 -m -w 1');
+        kernel.missing.clear();
+        expect((await normal()).errors).to.deep.equal([]);
+        expect(ipvsLines()).to.include('-a -t 203.0.113.1:80 -r 10.180.1.7:8080 -m -w 1');
+        expect(kernel.ipsets.save()).to.include('add KUBE-EXTERNAL-NO-LOCAL 203.0.113.1,tcp:80');
+      });
     });
 
     it('reads the kernel anew when asked to', async () => {

@@ -6,10 +6,10 @@ import type { InterfaceAddresses } from '../model/node-view.ts';
 import { type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import { findDrift } from '../plan/find-drift.ts';
-import type { Refused } from '../plan/refused.ts';
 import { ClusterRecord } from './cluster-record.ts';
 import { Drains } from './drains.ts';
 import type { KernelPort, SyncError } from './ports.ts';
+import type { FamilyView } from './service-status.ts';
 import { type FamilyOutcome, type FamilyParts, type PassInputs, type Refusal, syncFamily } from './sync-family.ts';
 
 /** `full` reads the kernel anew and compares everything; `normal` trusts what is known of it, and looks at what has changed alone. */
@@ -64,8 +64,8 @@ export class Proxier {
   #isPassing = false;
   /** Counts passes. */
   #turn = 0;
-  /** What the kernel did not take when it was tried last. */
-  #refused: readonly Refused[] = [];
+  /** What the kernel did not take, or did not let go of, when it was tried last. */
+  #refused: ReadonlyMap<Family, Pick<FamilyOutcome, 'refused' | 'leftovers'>> = new Map();
 
   constructor(options: ProxierOptions) {
     this.#options = options;
@@ -81,6 +81,18 @@ export class Proxier {
   /** Addresses of the node's interfaces as of the last full pass. */
   get interfaces(): InterfaceAddresses {
     return this.#interfaces;
+  }
+
+  /** Both families as they are known; the kernel is not asked. */
+  get views(): readonly FamilyView[] {
+    return this.#families.map(({ family, wanted, drains }) => {
+      const known = this.#options.kernel.known(family);
+      return {
+        desired: wanted.current,
+        ipvs: known.ok ? known.value.ipvs : new Map(),
+        drains: Map.groupBy(drains.all(), ({ server }) => server),
+      };
+    });
   }
 
   /** The next pass reads the kernel anew whatever it is asked for. */
@@ -144,14 +156,11 @@ export class Proxier {
       errors,
       refusals: outcomes.flatMap(({ refusals }) => refusals),
     });
-    if (kind === 'full') {
-      this.#fullPassDue = true;
-      const read = await this.#read();
-      if (!read.ok) return report([], [read.error]);
-      this.#interfaces = read.value;
-    }
-    const outcomes = await this.#syncFamilies(kind, isTried);
-    const errors = outcomes.flatMap(({ error }) => error ?? []);
+    if (kind === 'full') this.#fullPassDue = true;
+    const read = kind === 'full' ? await this.#read() : succeed(this.#interfaces);
+    if (read.ok) this.#interfaces = read.value;
+    const outcomes = await this.#syncFamilies(kind, isTried, read.ok ? undefined : read.error);
+    const errors = distinct(outcomes.flatMap(({ error }) => error ?? []));
     this.#fullPassDue = errors.length > 0;
     return report(outcomes, errors);
   }
@@ -165,25 +174,37 @@ export class Proxier {
     return created.ok ? interfaces : created;
   }
 
-  async #syncFamilies(kind: PassKind, isTried: (service: ServiceName) => boolean): Promise<readonly TimedOutcome[]> {
+  async #syncFamilies(
+    kind: PassKind,
+    isTried: (service: ServiceName) => boolean,
+    unreadable: SyncError | undefined,
+  ): Promise<readonly TimedOutcome[]> {
     const { kernel, settings, draining = DEFAULT_DRAINING, nowMs } = this.#options;
-    const inputs: PassInputs = {
+    const inputs: Omit<PassInputs, 'refusedBefore'> = {
       node: this.record.nodeView(this.#interfaces),
       settings,
       kernel,
+      unreadable,
       everything: kind === 'full',
-      refusedBefore: { things: this.#refused, isTried },
       drainsDeleted: draining.ofDeletedServices,
       nowMs,
     };
     const outcomes = await Promise.all(
       this.#families.map(async (parts) => {
         const startedMs = nowMs();
-        const outcome = await syncFamily(parts, inputs);
+        const { refused, leftovers } = this.#refused.get(parts.family) ?? NOTHING_REFUSED;
+        const outcome = await syncFamily(parts, { ...inputs, refusedBefore: { things: refused, leftovers, isTried } });
         return { ...outcome, tookMs: nowMs() - startedMs };
       }),
     );
-    this.#refused = outcomes.flatMap(({ refused }) => refused);
+    this.#refused = new Map(outcomes.map(({ state, refused, leftovers }) => [state.family, { refused, leftovers }]));
     return outcomes;
   }
+}
+
+const NOTHING_REFUSED: Pick<FamilyOutcome, 'refused' | 'leftovers'> = { refused: [], leftovers: [] };
+
+/** What stops both families is one error. */
+function distinct(errors: readonly SyncError[]): readonly SyncError[] {
+  return [...new Map(errors.map((error) => [`${error.during}: ${error.message}`, error])).values()];
 }

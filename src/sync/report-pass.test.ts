@@ -10,6 +10,7 @@ describe('sync/report-pass', () => {
     error: undefined,
     refusals: [],
     refused: [],
+    leftovers: [],
     changedServices: 0,
     runs: [],
     draining: 0,

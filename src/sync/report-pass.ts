@@ -2,6 +2,7 @@ import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
 import type { IpvsStep } from '../kernel/ipvs/diff.ts';
 import { virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { Plan, PlanPart } from '../plan/plan-sync.ts';
+import { describeRefused } from '../plan/refused.ts';
 import type { TakenService } from '../queue/queue-entry.ts';
 import type { PassReport } from './proxier.ts';
 
@@ -24,13 +25,16 @@ export function changedAnything(report: PassReport): boolean {
   return report.families.some(({ runs }) => runs.length > 0);
 }
 
-/** A sentence for everything that is not wanted and stays all the same: what is not ours, and UDP flows that could not be ended. */
+/** A sentence for everything that is not wanted and stays all the same: what is not ours, what the kernel does not let go of, and UDP flows that could not be ended. */
 export function foreignThings({ families }: PassReport): readonly string[] {
-  return families.flatMap(({ plan, state, flowsError }) => [
+  return families.flatMap(({ plan, state, flowsError, leftovers }) => [
     ...(plan?.kept ?? [])
       .filter(({ why }) => why === 'foreign')
       .map(({ server }) => `virtual server ${virtualServerKey(server)} ${FOREIGN}`),
     ...(plan?.foreignAddresses ?? []).map((address) => `address ${address} on ${DUMMY_INTERFACE} ${FOREIGN}`),
+    ...leftovers.map(
+      ({ refused, message }) => `${describeRefused(refused)} is refused, and is tried again: ${message}`,
+    ),
     ...(flowsError ? [`stale ${state.family} UDP flows may be left: ${flowsError.message}`] : []),
   ]);
 }
@@ -45,7 +49,7 @@ function countLevels(taken: readonly TakenService[]): Readonly<Record<string, nu
 }
 
 /** Counts by kind of step, of those that ran; nothing for a kind that does not occur. */
-function countSteps({ families }: PassReport): Readonly<Record<string, number>> {
+export function countSteps({ families }: PassReport): Readonly<Record<string, number>> {
   const plans = families.flatMap(({ plan, error }) => (plan && !error ? [plan] : []));
   const kinds = plans.flatMap((plan: Plan) => plan.parts.flatMap(kindsOf));
   const counts: Record<string, number> = {};

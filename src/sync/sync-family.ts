@@ -12,6 +12,7 @@ import type { Plan } from '../plan/plan-sync.ts';
 import type { Refused } from '../plan/refused.ts';
 import type { Tracker } from '../tracking/tracker.ts';
 import type { Drains } from './drains.ts';
+import { type Leftover, leftoversAfter } from './leftovers.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 import { type Programmed, programFamily } from './program-family.ts';
 import { wantedBy } from './wanted-by.ts';
@@ -39,6 +40,8 @@ export interface FamilyOutcome {
   readonly refusals: readonly Refusal[];
   /** What is known to be refused, be it by this pass or by one before. */
   readonly refused: readonly Refused[];
+  /** Of that, what nobody wants any more and the kernel does not let go of; it is tried again in later passes. */
+  readonly leftovers: readonly Leftover[];
   readonly changedServices: number;
   readonly runs: readonly ScriptRun[];
   /** Real servers without new connections that wait for their last one to end. */
@@ -58,6 +61,8 @@ export interface PassInputs {
   readonly node: NodeView;
   readonly settings: ProxySettings;
   readonly kernel: KernelPort;
+  /** Why the kernel could not be read, though it was to be. */
+  readonly unreadable: SyncError | undefined;
   /** The kernel was read anew, and all of it is compared; else only what is touched. */
   readonly everything: boolean;
   readonly refusedBefore: RefusedBefore;
@@ -69,6 +74,7 @@ export interface PassInputs {
 /** What the kernel did not take in earlier passes, and whose turn it is to be tried again. */
 export interface RefusedBefore {
   readonly things: readonly Refused[];
+  readonly leftovers: readonly Leftover[];
   readonly isTried: (service: ServiceName) => boolean;
 }
 
@@ -86,12 +92,17 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
   const { kernel, refusedBefore, nowMs } = inputs;
   const tracked = tracker.takePendingChanges();
   const desired = wanted.update(tracked, inputs.node);
-  const heldBack = refusedBefore.things.filter((thing) => {
-    const wanting = wantedBy(thing, desired);
-    return wanting.length > 0 && !wanting.some(refusedBefore.isTried);
-  });
+  const { leftovers } = refusedBefore;
+  const waiting = new Set(leftovers.flatMap(({ refused: thing, waits }) => (waits > 0 ? [thing] : [])));
+  const isHeldBack = (thing: Refused) => {
+    const concerned = wantedBy(thing, desired);
+    if (concerned.length > 0) return !concerned.some(refusedBefore.isTried);
+    return !inputs.everything && waiting.has(thing);
+  };
+  const heldBack = refusedBefore.things.filter(isHeldBack);
   const { refused, ...programmed } = await program(parts, desired, heldBack, inputs);
   const { runs, moreFlows, ...flows } = programmed.applied ? await clearStaleFlows(parts, desired, kernel) : NO_FLOWS;
+  const ofNobody = refused.filter(({ refused: thing }) => wantedBy(thing, desired).length === 0);
   return {
     error: programmed.error,
     plan: programmed.plan,
@@ -100,6 +111,7 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
       wantedBy(thing, desired).map((service) => ({ service, refused: thing, message })),
     ),
     refused: [...heldBack, ...refused.map(({ refused: thing }) => thing)],
+    leftovers: leftoversAfter(leftovers, (thing) => waiting.has(thing) && heldBack.includes(thing), ofNobody),
     runs: [...programmed.runs, ...runs],
     draining: drains.count,
     lookAfterMs: soonest(drains.untilDueMs(nowMs()), moreFlows ? MORE_FLOWS_AFTER_MS : undefined),
@@ -116,7 +128,7 @@ async function program(
   { family, wanted, drains }: FamilyParts,
   desired: Desired,
   heldBack: readonly Refused[],
-  { settings, kernel, everything, refusedBefore, drainsDeleted, nowMs }: PassInputs,
+  { settings, kernel, unreadable, everything, refusedBefore, drainsDeleted, nowMs }: PassInputs,
 ): Promise<Programmed> {
   const startedMs = nowMs();
   const due = drains.due(startedMs);
@@ -125,7 +137,6 @@ async function program(
   const read = counted.ok ? counted : await kernel.refresh([family]);
   const isFresh = everything || !counted.ok;
   const scope = isFresh || refusedBefore.things.length > 0 ? 'everything' : looked;
-  if (!read.ok) return { applied: false, error: read.error, runs: [], plan: undefined, scope, refused: [] };
   const draining = {
     isOver: (server: VirtualServerKey, real: RealServerKey) => drains.isOver(server, real, startedMs),
     ofDeletedServers: drainsDeleted,
@@ -139,6 +150,7 @@ async function program(
     isFresh,
     draining,
     kernel,
+    unreadable: unreadable ?? (read.ok ? undefined : read.error),
   });
   if (programmed.applied) {
     wanted.settled();

@@ -1,32 +1,76 @@
+import type { OwnedFrontend } from '../desired/claims.ts';
 import type { Desired } from '../desired/desired.ts';
 import type { FrontPart, ServicePart } from '../desired/service-part.ts';
-import { setName } from '../kernel/ipset/definitions.ts';
-import { addressEntry } from '../kernel/ipset/state.ts';
+import { type SetId, setName } from '../kernel/ipset/definitions.ts';
+import { addressEntry, type SetEntry } from '../kernel/ipset/state.ts';
 import type { ServiceName } from '../model/names.ts';
+import type { Protocol } from '../net/protocol.ts';
 import type { Refused } from '../plan/refused.ts';
+import { frontendOf } from '../plan/without-refused.ts';
 
-/** Services that want a thing: an address and an entry may have several, of which any may be to blame. */
-export function wantedBy(thing: Refused, { owners, parts, kernel: { family } }: Desired): readonly ServiceName[] {
+/**
+ * Services that a thing concerns: those that want it, of which an address and an entry may have several, any of which may be to blame; or
+ * for what was to be changed or deleted, whose frontend it is part of. Nobody where all that it was for has gone.
+ */
+export function wantedBy(thing: Refused, desired: Desired): readonly ServiceName[] {
+  const { owners } = desired;
   switch (thing.kind) {
     case 'virtual-server':
     case 'real-server': {
       const owner = owners.get(thing.server);
-      const isWanted = thing.kind === 'virtual-server' || owner?.front.server.realServers.has(thing.real);
-      return owner && isWanted ? [owner.part.port.service] : [];
+      const concerns =
+        thing.kind === 'virtual-server' || thing.change || owner?.front.server.realServers.has(thing.real);
+      return owner && concerns ? [owner.part.port.service] : [];
     }
-    case 'address': {
-      const binders = [...owners.values()].filter(({ front }) => binds(front, thing.address));
-      return [...new Set(binders.map(({ part }) => part.port.service))];
-    }
-    default: {
-      const isGuard = thing.set === setName('IPVS-IPS', family);
-      const has = ({ entries }: Pick<ServicePart, 'entries'>) =>
-        entries.some(([id, entry]) => entry === thing.entry && setName(id, family) === thing.set);
-      const wants = (part: ServicePart) =>
-        has(part) || part.fronts.some((front) => has(front) || (isGuard && binds(front, thing.entry)));
-      return [...new Set([...parts.values()].filter(wants).map(({ port }) => port.service))];
-    }
+    case 'address':
+      return servicesOf([...owners.values()].filter(({ front }) => binds(front, thing.address)));
+    case 'set':
+      return [];
+    default:
+      return thing.change ? servedWith(thing, desired) : askingFor(thing, desired);
   }
+}
+
+interface EntryOfSet {
+  readonly set: string;
+  readonly entry: SetEntry;
+}
+
+function askingFor({ set, entry: wanted }: EntryOfSet, desired: Desired): readonly ServiceName[] {
+  const { owners, parts, kernel } = desired;
+  const { family } = kernel;
+  const isGuard = set === setName('IPVS-IPS', family);
+  const has = ({ entries }: Pick<ServicePart, 'entries'>) =>
+    entries.some(([id, entry]) => entry === wanted && setName(id, family) === set);
+  const key = frontendOf(wanted);
+  const owner = key && owners.get(key);
+  if (owner && has(owner.front)) return [owner.part.port.service];
+  const wants = (part: ServicePart) =>
+    has(part) || part.fronts.some((front) => has(front) || (isGuard && binds(front, wanted)));
+  return [...new Set([...parts.values()].filter(wants).map(({ port }) => port.service))];
+}
+
+/** By the frontend that an entry begins with, or by its node port. */
+function servedWith({ set, entry }: EntryOfSet, { owners, kernel: { family } }: Desired): readonly ServiceName[] {
+  const key = frontendOf(entry);
+  const owner = key && owners.get(key);
+  if (owner) return [owner.part.port.service];
+  const [, protocol] = NODE_PORT_SETS.find(([id]) => setName(id, family) === set) ?? [];
+  if (protocol === undefined) return [];
+  const isOfPort = ({ front: { kind, server } }: OwnedFrontend) =>
+    kind === 'node-port' && server.protocol === protocol && String(server.port) === entry;
+  return servicesOf([...owners.values()].filter(isOfPort));
+}
+
+const NODE_PORT_SETS: readonly (readonly [SetId, Protocol])[] = [
+  ['NODE-PORT-TCP', 'TCP'],
+  ['NODE-PORT-LOCAL-TCP', 'TCP'],
+  ['NODE-PORT-UDP', 'UDP'],
+  ['NODE-PORT-LOCAL-UDP', 'UDP'],
+];
+
+function servicesOf(owned: readonly OwnedFrontend[]): readonly ServiceName[] {
+  return [...new Set(owned.map(({ part }) => part.port.service))];
 }
 
 function binds({ bind, server }: FrontPart, address: string): boolean {

@@ -1,5 +1,6 @@
 import { type Endpoint, endpointKey } from '../model/endpoint.ts';
 import { isExternallyReachable, type ServicePort } from '../model/service-port.ts';
+import { isUsable, type NodePlace, type Selection, selectFromCluster, selectLocal } from './select-endpoints.ts';
 
 /** The endpoints that this node may use for one service port. */
 export interface ChosenEndpoints {
@@ -13,10 +14,10 @@ export interface ChosenEndpoints {
   readonly hasAny: boolean;
 }
 
-/** Where the node stands; `zone` is its topology label, `undefined` without one. */
-export interface NodePlace {
-  readonly name: string;
-  readonly zone: string | undefined;
+/** Both lists with what they were chosen by; `undefined` as above. */
+export interface Selections {
+  readonly cluster: Selection | undefined;
+  readonly local: Selection | undefined;
 }
 
 /**
@@ -26,42 +27,21 @@ export interface NodePlace {
  * Source: kubernetes/kubernetes pkg/proxy/topology.go
  */
 export function chooseEndpoints(endpoints: readonly Endpoint[], port: ServicePort, node: NodePlace): ChosenEndpoints {
-  const external = isExternallyReachable(port);
-  const usesCluster = !port.internalPolicyLocal || external;
-  const usesLocal = port.internalPolicyLocal || (port.externalPolicyLocal && external);
-  const cluster = usesCluster ? clusterEndpoints(endpoints, node) : undefined;
-  const local = usesLocal ? firstTier(endpoints.filter((endpoint) => endpoint.local)) : undefined;
-  const hasAny = usesLocal ? endpoints.some(isUsable) : (cluster ?? []).length > 0;
+  const selections = selectEndpoints(endpoints, port, node);
+  const [cluster, local] = [selections.cluster?.chosen, selections.local?.chosen];
+  const hasAny = local ? endpoints.some(isUsable) : (cluster ?? []).length > 0;
   return { cluster, local, reachable: union(endpoints, cluster ?? [], local ?? []), hasAny };
 }
 
-function clusterEndpoints(endpoints: readonly Endpoint[], node: NodePlace): readonly Endpoint[] {
-  const ready = endpoints.filter((endpoint) => endpoint.ready);
-  return ready.length > 0 ? hintedFor(ready, node) : firstTier(endpoints);
-}
-
-/** The ready ones; without any, those that serve while they terminate. */
-function firstTier(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  const ready = endpoints.filter((endpoint) => endpoint.ready);
-  return ready.length > 0 ? ready : endpoints.filter(servesWhileTerminating);
-}
-
-/** Hints count only when every ready endpoint has one and at least one of them is for this node: node first, then zone. */
-function hintedFor(ready: readonly Endpoint[], node: NodePlace): readonly Endpoint[] {
-  const forNode = ready.filter(({ nodeHints }) => nodeHints.includes(node.name));
-  if (forNode.length > 0 && ready.every(({ nodeHints }) => nodeHints.length > 0)) return forNode;
-  const { zone } = node;
-  if (zone === undefined) return ready;
-  const forZone = ready.filter(({ zoneHints }) => zoneHints.includes(zone));
-  return forZone.length > 0 && ready.every(({ zoneHints }) => zoneHints.length > 0) ? forZone : ready;
-}
-
-function isUsable(endpoint: Endpoint): boolean {
-  return endpoint.ready || servesWhileTerminating(endpoint);
-}
-
-function servesWhileTerminating(endpoint: Endpoint): boolean {
-  return endpoint.serving && endpoint.terminating;
+/** The same with the reasons, which `ruling` tells of each endpoint. */
+export function selectEndpoints(endpoints: readonly Endpoint[], port: ServicePort, node: NodePlace): Selections {
+  const external = isExternallyReachable(port);
+  const usesCluster = !port.internalPolicyLocal || external;
+  const usesLocal = port.internalPolicyLocal || (port.externalPolicyLocal && external);
+  return {
+    cluster: usesCluster ? selectFromCluster(endpoints, node) : undefined,
+    local: usesLocal ? selectLocal(endpoints) : undefined,
+  };
 }
 
 function union(

@@ -12,7 +12,11 @@ export type EndpointsMap = ReadonlyMap<ServicePortKey, readonly Endpoint[]>;
  *
  * Source: kubernetes/kubernetes pkg/proxy/endpointslicecache.go, pull request 135593
  */
-export function mergeSlices(slices: Iterable<EndpointSlice>, nodeName: string): EndpointsMap {
+export function mergeSlices(
+  slices: Iterable<EndpointSlice>,
+  nodeName: string,
+  droppedDouble: DroppedDouble = ignoreDoubles,
+): EndpointsMap {
   const merged = new Map<ServicePortKey, Endpoint[]>();
   // Lists are made in their final length: what is pushed one by one has room for 17.
   for (const slice of [...slices].sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -23,18 +27,29 @@ export function mergeSlices(slices: Iterable<EndpointSlice>, nodeName: string): 
       merged.set(key, merged.get(key)?.concat(endpoints) ?? endpoints);
     }
   }
-  for (const [key, endpoints] of merged) merged.set(key, withoutDoubles(endpoints.sort(byAddressAndPort)));
+  for (const [key, endpoints] of merged) {
+    const dropped = (endpoint: Endpoint) => droppedDouble(key, endpoint);
+    merged.set(key, withoutDoubles(endpoints.sort(byAddressAndPort), dropped));
+  }
   return merged;
 }
 
+/** Hears of each endpoint that does not count because its address and port stands more than once. */
+type DroppedDouble = (key: ServicePortKey, endpoint: Endpoint) => void;
+
+const ignoreDoubles: DroppedDouble = () => {};
+
 /** Of neighbours with the same address and port one stays. */
-function withoutDoubles(sorted: Endpoint[]): Endpoint[] {
+function withoutDoubles(sorted: Endpoint[], dropped: (endpoint: Endpoint) => void): Endpoint[] {
   if (!sorted.some((endpoint, index) => isDouble(endpoint, sorted[index - 1]))) return sorted;
   const kept: Endpoint[] = [];
   for (const endpoint of sorted) {
     const last = kept.at(-1);
     if (!last || !isDouble(endpoint, last)) kept.push(endpoint);
-    else if (last.terminating && !endpoint.terminating) kept[kept.length - 1] = endpoint;
+    else if (last.terminating && !endpoint.terminating) {
+      kept[kept.length - 1] = endpoint;
+      dropped(last);
+    } else dropped(endpoint);
   }
   return kept;
 }

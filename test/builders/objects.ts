@@ -152,6 +152,7 @@ export function settings(given: Partial<ProxySettings> = {}): ProxySettings {
     nodePortAddresses: [],
     nodeAddress: undefined,
     excludeCIDRs: [],
+    setRoom: 65_536,
     ...given,
   };
 }

@@ -7,7 +7,7 @@ import { processTerminal } from '../../src/cli/terminal.ts';
 import { runDaemon } from '../../src/daemon.ts';
 import { succeed } from '../../src/model/result.ts';
 import { createLogger } from '../../src/observe/logger.ts';
-import { endWith, StopSignals } from '../../src/process-end.ts';
+import { StopSignals } from '../../src/process-end.ts';
 import { startingHost } from '../config/starting-host.ts';
 
 const signals = new StopSignals(1000);
@@ -29,11 +29,15 @@ const host = {
 const lock = async () => succeed({ release: async () => {} });
 const nothing = async () => 0 as const;
 const commands = {
-  run: (args: Parameters<typeof runDaemon>[0]) =>
-    runDaemon(args, '1.2.3', terminal, signals.received(), { host, openLog: createLogger, lock, patienceMs: 200 }),
+  run: (args: Parameters<typeof runDaemon>[0], version: string) =>
+    runDaemon(args, version, terminal, signals.received(), { host, openLog: createLogger, lock, patienceMs: 200 }),
   writeConfig: nothing,
   render: nothing,
+  diff: nothing,
+  explain: nothing,
   replay: nothing,
   cleanup: nothing,
+  doctor: nothing,
+  status: nothing,
 };
-await endWith(runCommandLine(process.argv.slice(2), '1.2.3', commands, terminal));
+await signals.endWith(runCommandLine(process.argv.slice(2), '1.2.3', commands, terminal));

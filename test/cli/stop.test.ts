@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,6 +127,25 @@ describe('test/cli/stop', function () {
     while (commandOf(pid) !== '') await new Promise((resolve) => setImmediate(resolve));
   });
 
+  for (const flag of ['--config', '--kubeconfig']) {
+    it(`ends with status 0 while nobody writes into the FIFO that ${flag} names`, async () => {
+      execFileSync('mkfifo', [file('fifo')]);
+      const { child, ended } = daemon([flag, file('fifo')]);
+      await untilItOpens(child.pid);
+      child.kill('SIGTERM');
+      expect(await ended()).to.include({ exitCode: 0, signal: undefined });
+    });
+  }
+
+  it('ends with status 1 while another command reads a FIFO that nobody writes into', async () => {
+    execFileSync('mkfifo', [file('fifo')]);
+    const path = join(import.meta.dirname, '../../src/main.ts');
+    const child = execa(process.execPath, [path, 'render', '-f', file('fifo')], { reject: false, timeout: 25_000 });
+    await untilItOpens(child.pid);
+    child.kill('SIGINT');
+    expect(await child).to.include({ exitCode: 1 });
+  });
+
   it('ends, and with it its tools, while they hang on a real machine', async () => {
     execFileSync('mkfifo', [file('pid')]);
     for (const tool of ['ip', 'ipset', 'ipvsadm', 'iptables', 'ip6tables', 'conntrack', 'modprobe'])
@@ -139,8 +158,23 @@ describe('test/cli/stop', function () {
   });
 });
 
+/** Resolves when a thread of the process waits in the kernel for somebody to open the other end of a FIFO. */
+async function untilItOpens(pid = 0): Promise<void> {
+  const tasks = `/proc/${pid}/task`;
+  const isOpening = (thread: string) => readIfThere(`${tasks}/${thread}/wchan`) === 'wait_for_partner';
+  while (!readdirSync(tasks).some(isOpening)) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** `''` for a process that has ended, reaped or not. */
 function commandOf(pid: number): string {
-  const path = `/proc/${pid}/cmdline`;
-  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return readIfThere(`/proc/${pid}/cmdline`);
+}
+
+/** Of a process or thread, which may end at any time. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

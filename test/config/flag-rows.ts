@@ -55,7 +55,7 @@ export const FIELD_FLAGS: readonly FieldFlag[] = [
   row('config-sync-period', '15m0s', '1m', '1m0s', '0s'),
   row('proxy-port-range', '', '1-2', '1-2', '2-1'),
   row('v', 0, '4', 4, '-1'),
-  row('logging-format', 'text', 'json', 'json', 'xml'),
+  row('logging-format', undefined, 'json', 'json', 'xml'),
   row('log-flush-frequency', '5s', '1s', '1s', 'soon'),
   row('log-text-split-stream', false, 'true', true, 'maybe'),
   row('log-text-info-buffer-size', '0', '64Ki', '64Ki', 'big'),

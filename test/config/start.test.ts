@@ -1,7 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { lockNode } from '../../src/apply/node-lock.ts';
 import type { GivenFlags } from '../../src/cli/command-line.ts';
+import { HEAD, OWN } from '../../src/config/config-fixture.ts';
 import { runDaemon } from '../../src/daemon.ts';
 import { type StartingHost, startingHost } from './starting-host.ts';
 
@@ -53,10 +57,27 @@ describe('test/config/start', () => {
     );
   });
 
-  it('R113: serves with rr and a warning, known before any Service is programmed, where the kernel lacks the scheduler', async () => {
+  it('R113: ends with one error and status 1 where the kernel lacks the scheduler, and leaves the table as it was', async () => {
     const host = startingHost();
     host.ipvs.schedulers.delete('lc');
-    expect(await start(host, { 'ipvs-scheduler': 'lc' })).to.equal(0);
+    const table = '-A -t 172.20.1.1:80 -s rr\n-a -t 172.20.1.1:80 -r 10.180.1.11:8080 -m -w 1\n';
+    host.ipvs.restore(table);
+    expect(await start(host, { 'ipvs-scheduler': 'lc' })).to.equal(1);
+    expect(messages).to.have.lengthOf(1);
+    expect(messages[0]).to.match(
+      /^error: scheduler lc cannot be used: .*; load module ip_vs_lc on the host, or set ipvs.scheduler to one that its kernel has/,
+    );
+    expect(host.ipvs.save()).to.equal(table);
+  });
+
+  it('R113: serves with rr and a warning, known before any Service is programmed, where that is asked for', async () => {
+    const host = startingHost();
+    host.ipvs.schedulers.delete('lc');
+    const folder = await mkdtemp(join(tmpdir(), 'start-'));
+    const file = join(folder, 'proxy.yaml');
+    await writeFile(file, `${HEAD}mode: ipvs\nipvs: {scheduler: lc}\n${OWN}unknownScheduler: round-robin\n`);
+    expect(await start(host, { config: file })).to.equal(0);
+    await rm(folder, { recursive: true });
     expect(warnings).to.have.lengthOf(1);
     expect(warnings[0]).to.match(
       /^scheduler lc cannot be used, so rr is used without flags: .*; load module ip_vs_lc on the host/,
@@ -74,7 +95,7 @@ describe('test/config/start', () => {
     const host = startingHost();
     host.ipvs.schedulers.clear();
     expect(await start(host)).to.equal(1);
-    expect(messages.join()).to.match(/^error: not even scheduler rr can be used: /);
+    expect(messages.join()).to.match(/^error: scheduler rr cannot be used: .*; load module ip_vs_rr on the host/);
     expect(host.ipvs.save()).to.equal('');
   });
 

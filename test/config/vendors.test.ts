@@ -46,7 +46,7 @@ const VENDORS: readonly (readonly [vendor: string, expected: object])[] = [
       clusterCIDRs: ['10.42.0.0/16'],
       conntrack: { ...DEFAULTS.conntrack, maxPerCore: 0, tcpEstablishedTimeoutMs: 0, tcpCloseWaitTimeoutMs: 0 },
       healthzBindAddress: { address: '127.0.0.1', port: 10256 },
-      logging: { format: 'text', verbosity: 2 },
+      logging: { format: undefined, verbosity: 2 },
       minSyncPeriodMs: 1_000,
       notices: [
         'fields of other modes have no effect here: iptables.localhostNodePorts, iptables.minSyncPeriod',
@@ -106,7 +106,17 @@ async function understood(words: readonly string[]): Promise<RunArguments> {
     await runCommandLine(
       words,
       '1.2.3',
-      { run, render: never, replay: never, cleanup: never, writeConfig: never },
+      {
+        run,
+        render: never,
+        diff: never,
+        explain: never,
+        replay: never,
+        cleanup: never,
+        doctor: never,
+        status: never,
+        writeConfig: never,
+      },
       terminal,
     ),
   ).to.equal(0);

@@ -134,7 +134,9 @@ function flagsOf(node: string, kubeconfig: string, families: readonly Family[]):
     ...['--cluster-cidr', families.map((family) => POD_RANGES[family]).join(',')],
     // Changes have to show because they are heard of, not because everything is looked at again from time to time.
     ...['--ipvs-min-sync-period', '100ms', '--ipvs-sync-period', '10m'],
-    ...['--conntrack-max-per-core', '0', '--v', '2'],
+    ...['--conntrack-max-per-core', '0', '--v', '2', '--logging-format', 'text'],
+    // As kind and kubeadm do in clusters of IPv6 alone; the metrics are at ::1 then.
+    ...(families.includes('IPv4') ? [] : ['--bind-address', '::']),
     ...(node === HASTY_NODE ? HASTY_FLAGS : []),
   ];
 }

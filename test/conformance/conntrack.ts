@@ -1,5 +1,6 @@
 import type { Connection, Target } from '../lab/traffic.ts';
 import { waitFor } from '../lab/wait-for.ts';
+import { meanwhile } from './meanwhile.ts';
 import type { Scenario } from './scenario.ts';
 import type { Addresses } from './service-view.ts';
 import type { World } from './world.ts';
@@ -101,16 +102,13 @@ async function cycle(world: World, from: string, at: Addresses, port: number, fi
   await world.expectAnswers({ from, at, port, over: 'udp' }, ['a1']);
   const flows = await openFlows(world, from, at, port);
   for (const flow of flows) await answeredBy(world, flow, 'a1');
-  const over = { now: false };
   // As a resolver that does not give up: its packets keep the flow alive.
-  const sending = flows.map(async (flow) => {
-    while (!over.now) await flow.again(300);
+  const sending = flows.map((flow) => () => flow.again(300));
+  await meanwhile(sending, async () => {
+    await world.startPods(['b1']);
+    await world.removePods(first);
+    await world.expectAnswers({ from, at, port, over: 'udp' }, ['b1']);
   });
-  await world.startPods(['b1']);
-  await world.removePods(first);
-  await world.expectAnswers({ from, at, port, over: 'udp' }, ['b1']);
-  over.now = true;
-  await Promise.all(sending);
   for (const flow of flows) await answeredBy(world, flow, 'b1');
   await Promise.all(flows.map((flow) => flow.close()));
 }

@@ -1,5 +1,6 @@
 import type { JsonRecord } from '../apiserver/api-object.ts';
 import type { TrafficProtocol } from '../lab/traffic.ts';
+import { meanwhile } from './meanwhile.ts';
 import type { Scenario } from './scenario.ts';
 import { GONE } from './services.ts';
 import type { World } from './world.ts';
@@ -150,40 +151,26 @@ export const LOAD_BALANCERS: readonly Scenario[] = [
       await world.startPods(['a1', 'b1']);
       await balance(world, {});
       await world.expectAnswers({ from: ['client', 'a3'], at: world.external, port: 80 }, ['a1', 'b1']);
-      const over = { now: false };
       const asking = families.flatMap((family) =>
-        ['client', 'a3'].map(async (from) => {
-          const troubles: string[] = [];
-          while (!over.now) {
-            const address = world.external[family] ?? '';
-            const replies = await traffic.ask({
-              from,
-              protocol: 'http',
-              address,
-              port: 80,
-              times: 5,
-              patienceMs: 8000,
-            });
-            troubles.push(...replies.troubles.keys());
-          }
-          return troubles;
+        ['client', 'a3'].map((from) => () => {
+          const address = world.external[family] ?? '';
+          return traffic.ask({ from, protocol: 'http', address, port: 80, times: 5, patienceMs: 8000 });
         }),
       );
-      for (const [old, next] of [
-        ['a1', 'a2'],
-        ['b1', 'c1'],
-      ] as const) {
-        await world.startPods([next]);
-        await world.expectAnswers(
-          { from: ['client', 'a3'], at: world.external, port: 80, times: 40 },
-          hostsWith(old, next),
-        );
-        await world.changePods([`${old}/${world.podPort}`], { terminating: true });
-        await world.expectAnswers({ from: ['client', 'a3'], at: world.external, port: 80 }, hostsWith(undefined, next));
-        await world.removePods([`${old}/${world.podPort}`]);
-      }
-      over.now = true;
-      const troubles = (await Promise.all(asking)).flat();
+      const told = await meanwhile(asking, async () => {
+        for (const [old, next] of [
+          ['a1', 'a2'],
+          ['b1', 'c1'],
+        ] as const) {
+          const question = { from: ['client', 'a3'], at: world.external, port: 80 };
+          await world.startPods([next]);
+          await world.expectAnswers({ ...question, times: 40 }, hostsWith(old, next));
+          await world.changePods([`${old}/${world.podPort}`], { terminating: true });
+          await world.expectAnswers(question, hostsWith(undefined, next));
+          await world.removePods([`${old}/${world.podPort}`]);
+        }
+      });
+      const troubles = told.flatMap((replies) => [...replies.troubles.keys()]);
       if (troubles.length > 0) throw new Error(`disrupted: ${troubles.join(', ')}`);
     },
   },

@@ -69,8 +69,6 @@ export const PROGRAM: readonly Scenario[] = [
     alone: true,
     run: async (world) => {
       const { cluster } = world;
-      await controlOf(cluster).proxier(NODE).stop(cluster.patienceMs);
-      await firstPass(controlOf(cluster).startProxier(NODE, ['--ipvs-sync-period', '10s']), NODE);
       await world.startPods(['a1']);
       const web = await world.createService('web', { type: 'NodePort', ports: HTTP });
       const at = cluster.lab.node(NODE).addresses;

@@ -33,14 +33,16 @@ describe('test/http/binding', () => {
       await node.advance(1);
       await until(() => node.serving.port(server) !== undefined);
       expect((await node.ask(server, '/healthz')).status).to.be.oneOf([200, 503]);
+      expect(node.told).to.deep.equal(['the server cannot listen; it is tried again', 'the server listens now']);
     });
 
     it(`cannot start without the port of the ${server} server when bindAddressHardFail is set`, async () => {
       node = new ObservedNode({ configuration: 'bindAddressHardFail: true\n', ports: { [server]: port } });
       const started = await node.serving.start();
       expect(started.ok).to.equal(false);
+      expect(started).to.have.nested.property('error.server', server);
       expect(started)
-        .to.have.property('error')
+        .to.have.nested.property('error.message')
         .that.match(new RegExp(`^the ${server} server cannot listen: .*EADDRINUSE`));
     });
   }

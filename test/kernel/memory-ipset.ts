@@ -14,7 +14,7 @@ const IPV6 = '[0-9a-f:]*:[0-9a-f:]*';
 const PROTOCOL_PORT = String.raw`(?:6|17|132):\d{1,5}`;
 const NAMES: Readonly<Record<string, string>> = { '6:': 'tcp:', '17:': 'udp:', '132:': 'sctp:' };
 
-/** The sets, programmed by lines of `ipset restore` and by nothing else; it stops at the first line that is refused. */
+/** The sets, programmed by lines of `ipset restore` or of `ipset -` and by nothing else; the first stops at the first line that is refused. */
 export class MemoryIpsets {
   readonly #sets = new Map<string, MemorySet>();
   readonly #isNamed: (name: string) => boolean;
@@ -33,6 +33,15 @@ export class MemoryIpsets {
       }
     }
     return { stderr: '', exitCode: 0 };
+  }
+
+  /** Lines as somebody would type them: goes on after one that is refused, and its status is 0. */
+  type(script: string): ToolAnswer {
+    const refusals = script.split('\n').map((line) => (line === '' ? undefined : this.#runLine(line)));
+    return {
+      stderr: refusals.map((text) => (text === undefined ? '' : `ipset v7.17: ${text}\n`)).join(''),
+      exitCode: 0,
+    };
   }
 
   /** As `ipset save` prints it. */

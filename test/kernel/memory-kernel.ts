@@ -95,6 +95,8 @@ function answer(kernel: Parts, { tool, args, input = '' }: ToolCall): ToolAnswer
       return printed(ipvs.save());
     case 'ipset -exist restore':
       return ran(ipsets.restore(input));
+    case 'ipset -exist -':
+      return ran(ipsets.type(input));
     case 'ipset list -t':
       return printed(ipsets.sizes());
     case 'ipset save':

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import type { Host } from '../../src/apply/host.ts';
 import { Kernel } from '../../src/apply/kernel.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { proxySettings } from '../../src/config/proxy-settings.ts';
 import type { HealthCheck } from '../../src/desired/health-checks.ts';
 import { decodeObjects } from '../../src/kube/cluster-objects.ts';
 import { FAMILIES } from '../../src/net/family.ts';
 import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import { caseConfig, caseNode } from './case-desired.ts';
 import type { Case, CaseBehaviour, CaseStep, Expectation } from './cases.ts';
 
 /** What a kernel holds, in the words of the vectors. */
@@ -74,33 +73,12 @@ export async function endDrains(proxier: Proxier, report: PassReport, clock: { m
 }
 
 function caseProxier(content: Case, host: Host, behaviour: CaseBehaviour, nowMs: () => number): Proxier {
-  const file = {
-    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
-    kind: 'KubeProxyConfiguration',
-    mode: 'ipvs',
-    ...content.config,
-  };
-  const config = loadConfig({
-    file: { name: `${content.name}: config`, text: stringify(file) },
-    flags: { behaviour },
-  });
-  if (!config.ok) throw new Error(config.error.map(({ field, message }) => `${field}: ${message}`).join('\n'));
-  const { name, labels, podCIDRs, addresses } = content.node;
-  const [node] = decodeObjects([
-    {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name, labels },
-      spec: { podCIDRs },
-      status: {
-        addresses: (addresses.eth0 ?? []).map((address) => ({ type: 'InternalIP', address: address.split('/')[0] })),
-      },
-    },
-  ]).nodes;
+  const config = caseConfig(content, behaviour);
+  const [node] = decodeObjects([caseNode(content)]).nodes;
   const proxier = new Proxier({
     families: FAMILIES,
-    nodeName: name,
-    settings: proxySettings(config.value, true),
+    nodeName: content.node.name,
+    settings: proxySettings(config, true),
     kernel: new Kernel(host, FAMILIES, nowMs),
     nowMs,
   });

@@ -16,6 +16,8 @@ export interface ServiceSketch {
 export interface PodSketch {
   readonly address: string;
   readonly nodeName: string;
+  /** Unless given, it is. */
+  readonly ready?: boolean;
 }
 
 export const NAMESPACE = 'shop';
@@ -54,10 +56,10 @@ export function slice(
     },
     addressType: family,
     ports: of.ports.map(({ name, protocol }) => ({ name, protocol, port: targetPort })),
-    endpoints: pods.map(({ address, nodeName }) => ({
+    endpoints: pods.map(({ address, nodeName, ready = true }) => ({
       addresses: [address],
       nodeName,
-      conditions: { ready: true, serving: true, terminating: false },
+      conditions: { ready, serving: ready, terminating: false },
     })),
   };
 }

@@ -16,9 +16,12 @@ export function startProxier(
 ): Daemon {
   const file = join(folder, 'kubeconfig');
   writeFileSync(file, kubeconfig);
-  const args = [PROGRAM, 'run', '--kubeconfig', file, '--hostname-override', node, ...LIMITS, ...flags];
+  const args = [PROGRAM, 'run', '--kubeconfig', file, '--hostname-override', node, ...LIMITS, ...FORMAT, ...flags];
   return lab.spawn(node, process.execPath, args, { logFile: join(folder, `${node}.log`), env });
 }
 
 /** The limit of connection tracking can be set in the first network namespace only. */
 const LIMITS = ['--conntrack-max-per-core', '0'];
+
+/** What a test prints of it is for people. */
+const FORMAT = ['--logging-format', 'text'];

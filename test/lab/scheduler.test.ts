@@ -1,9 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execa } from 'execa';
 import type { Host } from '../../src/apply/host.ts';
 import { Kernel } from '../../src/apply/kernel.ts';
 import { probeScheduler } from '../../src/apply/probe-scheduler.ts';
+import { HEAD, OWN } from '../../src/config/config-fixture.ts';
 import { schedulerFlagNames, schedulerFlags } from '../../src/desired/scheduler-flags.ts';
 import type { Family } from '../../src/net/family.ts';
 import { Proxier } from '../../src/sync/proxier.ts';
@@ -52,7 +55,7 @@ describe('test/lab/scheduler', () => {
 
   async function probe(scheduler: string, wanted?: readonly string[]) {
     const flags = schedulerFlags(scheduler, wanted);
-    const probed = await probeScheduler(host, { scheduler, schedulerFlags: flags });
+    const probed = await probeScheduler(host, { scheduler, schedulerFlags: flags, ifUnknown: 'round-robin' });
     if (!probed.ok) throw new Error(probed.error.join('\n'));
     return probed.value;
   }
@@ -113,18 +116,40 @@ describe('test/lab/scheduler', () => {
     });
   }
 
-  it('R113: has the program prepare a node whose kernel lacks the scheduler, with one warning', async () => {
-    const limits = ['--conntrack-max-per-core', '0'];
-    const args = ['run', '--init-only', '--ipvs-scheduler', 'nosuch', '--logging-format', 'json', ...limits];
+  /** The program in the node, with a file that names scheduler `nosuch`. */
+  async function start(mode: readonly string[], own = '') {
+    const folder = await mkdtemp(join(tmpdir(), 'scheduler-'));
+    const file = join(folder, 'proxy.yaml');
+    await writeFile(file, `${HEAD}ipvs: {scheduler: nosuch}\nconntrack: {maxPerCore: 0}\n${OWN}${own}`);
+    const args = [PROGRAM, 'run', ...mode, '--config', file, '--kubeconfig', join(folder, 'none')];
     const inside = `--net=/run/netns/${NAMESPACE}`;
-    const { stdout, stderr } = await execa('nsenter', [inside, process.execPath, PROGRAM, ...args]);
-    const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.includes('nosuch'));
+    const ended = await execa('nsenter', [inside, process.execPath, ...args], { reject: false, timeout: 60_000 });
+    await rm(folder, { recursive: true });
+    const lines = `${ended.stdout}\n${ended.stderr}`.split('\n').filter((line) => line.includes('nosuch'));
+    return { exitCode: ended.exitCode, lines };
+  }
+
+  for (const mode of [[], ['--init-only']]) {
+    it(`R113: ends the program with one error where the kernel lacks the scheduler${mode.map((flag) => `, with ${flag} too`)}`, async () => {
+      await restore('-A -t 10.96.0.10:80 -s rr\n-a -t 10.96.0.10:80 -r 10.180.1.11:8080 -m -w 1\n');
+      const before = await virtualServers();
+      const { exitCode, lines } = await start(mode);
+      expect(exitCode).to.equal(1);
+      expect(lines).to.have.lengthOf(1);
+      expect(lines[0]).to.match(/^error: scheduler nosuch cannot be used: .*; load module ip_vs_nosuch on the host, /);
+      expect(await virtualServers()).to.deep.equal(before);
+    });
+  }
+
+  it('R113: has the program prepare such a node, with one warning, where rr may take its place', async () => {
+    const { exitCode, lines } = await start(['--init-only'], 'unknownScheduler: round-robin\n');
+    expect(exitCode).to.equal(0);
     expect(lines).to.have.lengthOf(1);
     expect(lines[0]).to.include('scheduler nosuch cannot be used, so rr is used without flags');
     expect(await virtualServers()).to.deep.equal([]);
   });
 
-  it('R113: falls back to rr when the kernel has no such scheduler, and serves with that', async () => {
+  it('R113: falls back to rr when the kernel has no such scheduler and that is asked for, and serves with it', async () => {
     const { chosen, warning } = await probe('nosuch');
     expect(chosen).to.deep.equal({ scheduler: 'rr', schedulerFlags: [] });
     expect(warning).to.include('scheduler nosuch cannot be used');

@@ -17,6 +17,8 @@ Standard input has one JSON object a line, standard output one for each, in the 
                                                   from a server of the namespace with that address and port
   close     key [reset]                           reset gives a TCP connection up at once
   rate      TARGET seconds                        exchanges a second, each on a new connection
+  download  TARGET parts [patience]               one TCP answer of so many parts, which the server sends one every 0.2 s:
+                                                  [answered, "NAME PEER-ADDRESS" or TROUBLE]
 
 TARGET is namespace protocol address port [bytes] [path]; protocols are tcp, udp, sctp and http. With bytes, a request of
 that size goes there, to be sent back whole behind the answer; with http it is the size of the body. path is http's, "/"
@@ -45,6 +47,8 @@ CLONE_NEWNET = 0x40000000
 IPV6_RECVPKTINFO = 49              # linux/in6.h; Python has no name for it
 PKTINFO = struct.Struct('16si')    # an address and the number of an interface, or 0
 PATIENCE_SECONDS = 1.5
+PART_SECONDS = 0.2
+PART = b'0123456789abcdef' * 64
 
 libc = ctypes.CDLL(None, use_errno=True)
 loop = asyncio.new_event_loop()
@@ -161,6 +165,9 @@ async def serve_stream(connection, name, peer):
             while len(request) < size_of(request) and (more := await loop.sock_recv(connection, 65536)):
                 request += more
             await loop.sock_sendall(connection, reply(name, peer, request))
+            for _ in range(parts_of(request)):
+                await asyncio.sleep(PART_SECONDS)
+                await loop.sock_sendall(connection, PART)
             if is_http(request):
                 return
     except OSError:
@@ -206,6 +213,12 @@ def size_of(request):
         return int(echo[1])
     post = re.match(rb'POST .*?Content-Length: (\d+)\r\n\r\n', request, re.DOTALL)
     return post.end() + int(post[1]) if post else 0
+
+
+def parts_of(request):
+    """How much a download asks for."""
+    asked = re.fullmatch(rb'download (\d+)\n', request)
+    return int(asked[1]) if asked else 0
 
 
 def sent_back(request):
@@ -344,8 +357,19 @@ async def rate(seconds, **target):
     return answered / seconds
 
 
+async def download(parts, namespace, protocol, address, port, patience=PATIENCE_SECONDS):
+    async def attempt():
+        with await connect(namespace, protocol, address, port) as client:
+            await loop.sock_sendall(client, b'download %d\n' % parts)
+            text, _, body = (await receive(client, parts * len(PART))).partition(b'\n')
+            if body != PART * parts:
+                raise Trouble('closed' if len(body) < parts * len(PART) else 'mangled')
+            return text.decode()
+    return await outcome(attempt(), patience)
+
+
 REQUESTS = {'serve': serve, 'stop': stop, 'ask': ask, 'open': open_, 'again': again, 'stray': stray,
-            'close': close, 'rate': rate}
+            'close': close, 'rate': rate, 'download': download}
 
 
 async def answer(id, request, **arguments):

@@ -53,6 +53,8 @@ export interface Traffic {
   open(target: Target): Promise<Connection>;
   /** Answered exchanges a second, each on a new connection. */
   rate(target: Target & { readonly seconds: number }): Promise<number>;
+  /** One answer over TCP in so many parts, of which the server sends one every 0.2 s: 'NAME PEER', or its trouble as in `Replies`. */
+  download(target: Target & { readonly parts: number }): Promise<string>;
   /** Ends the helper process, and with it every server and connection. */
   end(): Promise<void>;
 }
@@ -111,6 +113,10 @@ export function trafficThrough(placeOf: (host: string) => Place, end: () => Prom
     },
     rate: async ({ seconds, ...target }) =>
       (await request(target.from, 'rate', { seconds, ...targetArguments(target) })) as number,
+    download: async ({ parts, ...target }) => {
+      const args = { parts, ...targetArguments(target), ...patience(target.patienceMs) };
+      return text(await request(target.from, 'download', args));
+    },
     end,
   };
 }

@@ -49,9 +49,19 @@ const QUIET = [
   ...[
     'kernel/',
     'observe/',
+    'doctor/',
     'cleanup/leftovers.ts',
+    ...['client', 'endpoint-words', 'explain-endpoints', 'explain-service', 'kept-servers'].map(
+      (name) => `explain/${name}.ts`,
+    ),
+    ...['address', 'ipvs', 'rule', 'set'].map((kind) => `explain/${kind}-changes.ts`),
+    'cli/diff-output.ts',
+    'cli/explanation-output.ts',
+    'cli/scheduler-source.ts',
+    'cli/comparison-options.ts',
     'cli/describe-state.ts',
     'cli/output.ts',
+    'cli/render-status.ts',
     'replay/generated-cluster.ts',
   ],
   ...['replay/report.ts', 'config/fields.ts', 'config/flags.ts', 'config/logging-flags.ts', 'config/setting-flags.ts'],
@@ -60,7 +70,7 @@ const QUIET = [
 /** What stands before texts of other kinds: help, comments of rules, Events, bugs, names of metrics, and what `must be …` ends with. */
 const NO_FAULT = [
   /\b(description|describe|note|text) ?[:=]\s*$/,
-  /\.(command|usage)\([^;]*$/,
+  /\.(command|usage|example)\([^;]*$/,
   /\b(comment|jump)\([^;]*$/,
   /\blog\.(info|debug)\([^;]*$/,
   /\bthrow new (?!UsageError)\w*Error\(\s*$/,

@@ -43,6 +43,21 @@ describe('test/reports/sets', () => {
     expect(node.takeScripts().join('')).to.not.include('swap ');
   }).timeout(60_000);
 
+  it('R91: the room of sets can be set; what stands is exchanged once without a gap, and doubled from there on', async () => {
+    const node = new NodeUnderTest({ settings: { setRoom: 1024 } });
+    await node.apply(ports(1000));
+    node.restart({ ...node.settings, setRoom: 2048 });
+    node.takeScripts();
+    await node.apply(ports(1000), 'full');
+    const room = () => /create KUBE-CLUSTER-IP .* maxelem (\d+)/.exec(node.kernel.ipsets.save())?.[1];
+    expect([room(), node.set('KUBE-CLUSTER-IP')?.length]).to.deep.equal(['2048', 1000]);
+    expect(node.takeScripts().join(''))
+      .to.include('swap KUBE-CLUSTER-IP KUBE-EXCHANGE')
+      .and.not.match(/^(del|flush) /m);
+    await node.apply(ports(3000));
+    expect([room(), node.set('KUBE-CLUSTER-IP')?.length]).to.deep.equal(['4096', 3000]);
+  });
+
   /** The tool refuses a whole script in which it finds this. */
   function refuse(node: NodeUnderTest, refused: RegExp): void {
     const { kernel } = node;

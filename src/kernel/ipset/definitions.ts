@@ -97,15 +97,32 @@ export interface OwnSets {
   readonly exemptions: ReadonlyMap<string, string>;
   /** Whose entries close what only entries of other sets open again. */
   readonly closing: ReadonlySet<string>;
+  /** Those other sets. */
+  readonly opening: ReadonlySet<string>;
+  /** Without an entry of theirs the filter refuses new connections to a frontend at a bound address. */
+  readonly portals: ReadonlySet<string>;
+  /** Whose entries keep clients from endpoints elsewhere. */
+  readonly keepLocal: ReadonlySet<string>;
+  /**
+   * What a frontend must not be served without, as somebody would reach what is closed to them, or be taken by endpoints for the node. All
+   * other entries that lack close something, cost masquerading, or hinder only an endpoint that calls itself.
+   */
+  readonly guards: ReadonlySet<string>;
 }
 
 export function ownSets(family: Family): OwnSets {
   const name = (id: SetId) => setName(id, family);
+  const named = (...ids: readonly SetId[]) => new Set(ids.map(name));
+  const keepLocal = named('CLUSTER-IP-NO-LOCAL', 'EXTERNAL-NO-LOCAL');
   return {
     names: SET_DEFINITIONS.map(({ id }) => name(id)),
     exchange: `KUBE-${family === 'IPv6' ? '6-' : ''}EXCHANGE`,
     exemptions: new Map(EXEMPTIONS.map(([exempting, from]) => [name(exempting), name(from)])),
-    closing: new Set([name('LOAD-BALANCER-FW')]),
+    closing: named('LOAD-BALANCER-FW'),
+    opening: named('LOAD-BALANCER-SOURCE-CIDR', 'LOAD-BALANCER-SOURCE-IP'),
+    portals: named('CLUSTER-IP', 'EXTERNAL-IP', 'EXTERNAL-IP-LOCAL', 'LOAD-BALANCER'),
+    keepLocal,
+    guards: new Set([name('LOAD-BALANCER-FW'), ...keepLocal, ...EXEMPTIONS.map(([id]) => name(id))]),
   };
 }
 

@@ -28,18 +28,22 @@ export type IpsetState = ReadonlyMap<string, IpSet>;
 /** What kube-proxy gives every hash; the kernel refuses the entry after the last. */
 export const MAX_ENTRIES = 65536;
 
-/** The most that a hash has to be made for to hold so many entries: as kube-proxy, and doubled as often as it takes. */
-export function maxEntriesFor(entries: number): number {
-  return entries <= MAX_ENTRIES ? MAX_ENTRIES : 2 ** Math.ceil(Math.log2(entries));
+/** The most that a hash has to be made for to hold so many entries: `least`, doubled as often as it takes. */
+export function maxEntriesFor(entries: number, least: number): number {
+  return entries <= least ? least : least * 2 ** Math.ceil(Math.log2(entries / least));
 }
 
 /** The sets of a family, empty: the frame into which entries go. */
-export function emptySets(family: Family, definitions: readonly SetDefinition[] = SET_DEFINITIONS): Map<string, IpSet> {
+export function emptySets(
+  family: Family,
+  definitions: readonly SetDefinition[] = SET_DEFINITIONS,
+  maxEntries = MAX_ENTRIES,
+): Map<string, IpSet> {
   return new Map(
     definitions.map(({ id, type }): [string, IpSet] => {
       const name = setName(id, family);
       const hash = type !== 'bitmap:port';
-      const parameters = hash ? { family, maxEntries: MAX_ENTRIES } : { family: undefined, maxEntries: undefined };
+      const parameters = hash ? { family, maxEntries } : { family: undefined, maxEntries: undefined };
       return [name, { name, type, ...parameters, oddities: [], entries: new Set() }];
     }),
   );
@@ -47,7 +51,7 @@ export function emptySets(family: Family, definitions: readonly SetDefinition[] 
 
 /** The set with these entries, large enough for them. */
 export function withEntries(set: IpSet, entries: ReadonlySet<SetEntry>): IpSet {
-  return { ...set, maxEntries: set.maxEntries && maxEntriesFor(entries.size), entries };
+  return { ...set, maxEntries: set.maxEntries && maxEntriesFor(entries.size, set.maxEntries), entries };
 }
 
 export function addressEntry(address: IpAddress): SetEntry {

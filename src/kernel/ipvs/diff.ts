@@ -9,9 +9,12 @@ export type IpvsStep =
   | { readonly kind: 'edit-real-server'; readonly server: VirtualServer; readonly real: RealServer }
   | { readonly kind: 'delete-real-server'; readonly server: VirtualServer; readonly real: RealServer };
 
+/** Why a virtual server that is not wanted may not be deleted; `refused`: the kernel would not have it. */
+export type Unwanted = 'foreign' | 'excluded' | 'refused';
+
 /** Why something that is not wanted stays. */
 export type KeptServer =
-  | { readonly why: 'foreign' | 'excluded' | 'lingering'; readonly server: VirtualServer }
+  | { readonly why: Unwanted | 'lingering'; readonly server: VirtualServer }
   | { readonly why: 'draining'; readonly server: VirtualServer; readonly real: RealServer };
 
 export interface IpvsDiff {
@@ -25,7 +28,7 @@ export interface IpvsDiff {
 }
 
 /** Says whether a virtual server that is not wanted may be deleted, or why it may not. */
-export type MayDelete = (server: VirtualServer) => 'yes' | 'foreign' | 'excluded';
+export type MayDelete = (server: VirtualServer) => 'yes' | Exclude<Unwanted, 'refused'>;
 
 /** How real servers that are not wanted any more come to their end. */
 export interface Draining {
@@ -53,7 +56,7 @@ interface Parts {
 export function diffIpvs(
   observed: IpvsState,
   desired: IpvsState,
-  mayDelete: MayDelete,
+  mayDelete: (server: VirtualServer) => 'yes' | Unwanted,
   draining: Draining = PATIENT,
 ): IpvsDiff {
   const parts: Parts = { additions: [], removals: [], kept: [], after: new Map() };
@@ -158,7 +161,7 @@ function withoutWeight({ connections: _, ...real }: RealServer): RealServer {
 }
 
 /** Flags that a reading does not tell count as equal. */
-function sameProperties(present: VirtualServer, wanted: VirtualServer): boolean {
+export function sameProperties(present: VirtualServer, wanted: VirtualServer): boolean {
   const flags = (server: VirtualServer) => (server.schedulerFlags ?? []).join(',');
   return (
     present.scheduler === wanted.scheduler &&

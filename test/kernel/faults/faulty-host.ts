@@ -127,7 +127,9 @@ export class FaultyHost implements Host {
     this.struck.add(fault);
     if (fault.how.kind === 'refused') this.#refused.set(fault, chosen);
     this.refusedLines.add(chosen);
-    const ran = await this.#run(call, scriptWithout(tool, input, index));
+    const isTyped = tool === 'ipset' && call.args.at(-1) === '-';
+    const ran = await this.#run(call, scriptWithout(tool, input, index, isTyped || tool !== 'ipset'));
+    if (isTyped) return ran;
     const more = ran.ok || ran.error.kind !== 'tool-refused' ? '' : ran.error.stderr;
     const [exitCode, stderr] = refusalOf(tool, chosen, index, index === lines.length - 1);
     return fail({ kind: 'tool-refused', tool, exitCode, stderr: `${stderr}${more}`, script: input });

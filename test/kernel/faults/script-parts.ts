@@ -11,12 +11,12 @@ export function scriptUpTo(tool: Tool, script: string | undefined, share: number
   return joined(isOfTables(tool) ? done.slice(0, done.lastIndexOf('COMMIT') + 1) : done);
 }
 
-/** What a tool does of its script when it is refused one line, counted from 0: two go on behind it. */
-export function scriptWithout(tool: Tool, script: string, index: number): string {
+/** What a tool does of its script when it is refused one line, counted from 0: two go on behind it, and `ipset` where it is given commands one by one. */
+export function scriptWithout(tool: Tool, script: string, index: number, goesOn = tool !== 'ipset'): string {
   const lines = linesOf(script);
   const before = lines.slice(0, index);
   if (isOfTables(tool)) return joined(before.slice(0, before.lastIndexOf('COMMIT') + 1));
-  return joined(tool === 'ipset' ? before : lines.toSpliced(index, 1));
+  return joined(goesOn ? lines.toSpliced(index, 1) : before);
 }
 
 function isOfTables(tool: Tool): boolean {

@@ -12,7 +12,7 @@ import { numbered } from './others.ts';
  *   virtual servers at least.
  * - A wanted real server of a virtual server that stands is gone or has weight 0, or one of TCP with connections is gone.
  * - A virtual server has come before its rules and set entries, or an address before its virtual servers.
- * - An address is bound that has no virtual server, nor is to have one.
+ * - An address is bound that has no virtual server, nor is to have one; but for one that the kernel was made not to let go of.
  */
 export class Watch {
   readonly #kernel: MemoryKernel;
@@ -72,18 +72,19 @@ export class Watch {
   #lookAtOrphans(): void {
     const lacking = new Set([...this.#wanted.ipvs.difference(this.#present.ipvs)].map(addressOf));
     for (const address of orphansOf(this.#present)) {
-      if (this.#orphans.has(address) || lacking.has(address)) continue;
+      if (this.#orphans.has(address) || lacking.has(address) || this.#isHeld(address)) continue;
       throw new Error(`${address} is bound without any virtual server`);
     }
   }
 
-  /** The one exception are entries that the kernel refuses, but for those that keep clients out. */
+  /** The one exception are entries that the kernel refuses, but for those that guard. */
   #serverCame(server: string): void {
     const address = addressOf(`-A ${server}`);
     const key = ` ${entryOf(server)}`;
     for (const line of this.#wanted.ipset.difference(this.#present.ipset)) {
       const isOfIt = line.endsWith(key) || line.includes(`${key},`);
-      if (!isOfIt || EXEMPTION.test(line) || (this.#isRefused(line) && !FIREWALL.test(line))) continue;
+      const isRefused = this.#isRefused(line);
+      if (!isOfIt || (isRefused ? !GUARD.test(line) : EXEMPTION.test(line))) continue;
       throw new Error(`virtual server ${server} came before: ${line}`);
     }
     this.#rulesBefore(`virtual server ${server}`, address);
@@ -111,8 +112,12 @@ export class Watch {
   #isLeftOut(server: string): boolean {
     const entry = numbered(` ${entryOf(server)}`);
     return [...this.#refusedLines].some(
-      (line) => line.startsWith(`-A ${server} `) || (FIREWALL.test(line) && line.endsWith(entry)),
+      (line) => line.startsWith(`-A ${server} `) || (GUARD.test(line) && line.endsWith(entry)),
     );
+  }
+
+  #isHeld(address: string): boolean {
+    return [...this.#refusedLines].some((line) => line.startsWith(`address delete ${address}/`));
   }
 
   #isRefused(line: string): boolean {
@@ -130,7 +135,8 @@ const SECTION_OF: Readonly<Partial<Record<Tool, Section>>> = {
 
 /** Sets whose entries come with those that they exempt from, or after all else. */
 const EXEMPTION = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
-const FIREWALL = /LOAD-BALANCER-FW /;
+/** Sets whose entries keep somebody out, or tell endpoints who calls. */
+const GUARD = /LOAD-BALANCER-FW |-NO-LOCAL |LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
 const PROTOCOLS: Readonly<Record<string, string>> = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' };
 
 /** What is wanted and there already. */

@@ -10,13 +10,16 @@ import { itWithKubectl } from '../apiserver/kubectl.ts';
 import { checkWorkload } from './check-workload.ts';
 import { only, readManifests, TOP } from './kustomize.ts';
 
-const HOW_TO = join(TOP, 'docs/how-to');
-const PAGES = readdirSync(HOW_TO).filter((name) => name.endsWith('.md'));
+const PAGES = ['docs/how-to', 'docs/tutorials'].flatMap((folder) =>
+  readdirSync(join(TOP, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => ({ page: name, path: join(folder, name) })),
+);
 const read = (path: string) => readFileSync(join(TOP, path), 'utf8');
 
-describe('test/deploy/how-to', () => {
-  for (const page of PAGES) {
-    const text = read(join('docs/how-to', page));
+describe('test/deploy/pages', () => {
+  for (const { page, path: file } of PAGES) {
+    const text = read(file);
 
     for (const command of programCommands(text)) {
       it(`${page}: ${command}`, async () => {
@@ -45,7 +48,7 @@ describe('test/deploy/how-to', () => {
       const links = [...text.matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target]) => target ?? '');
       const missing = links.filter((target) => {
         const [path = '', heading] = target.split('#');
-        const whole = join(HOW_TO, path === '' ? page : path);
+        const whole = path === '' ? join(TOP, file) : join(TOP, dirname(file), path);
         return (
           !existsSync(whole) || (heading !== undefined && !headings(readFileSync(whole, 'utf8')).includes(heading))
         );

@@ -1,0 +1,155 @@
+import type { DummyStep } from '../kernel/dummy/diff.ts';
+import { ownSets } from '../kernel/ipset/definitions.ts';
+import type { IpsetStep } from '../kernel/ipset/diff.ts';
+import { type IpvsStep, sameProperties } from '../kernel/ipvs/diff.ts';
+import { realServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { ObservedState } from '../kernel/state.ts';
+import { assertNever } from '../model/assert-never.ts';
+import type { Plan } from './plan-sync.ts';
+import type { Refused } from './refused.ts';
+
+/** Where a plan met with a refusal. */
+export interface Refusal {
+  /** Index of the part in the plan. */
+  readonly part?: number;
+  /** Line of its script at which the tool stopped, from 1; absent for one that goes on. */
+  readonly line?: number;
+}
+
+/** What the kernel, read again after a part was run, does not show of it. */
+export interface Found {
+  readonly refused: readonly Refused[];
+  /** All of it is done, whatever the tool said. */
+  readonly isDone: boolean;
+}
+
+/** For a tool that goes on after a line that is refused: whatever it was to do and has not done was refused. */
+export function findRefused(plan: Plan, { part: index = 0 }: Refusal, observed: ObservedState): Found {
+  const part = plan.parts[index];
+  switch (part?.tool) {
+    case 'ipvs':
+      return found(part.steps.map((step) => ipvsStep(step, observed)));
+    case 'address':
+      return found(part.steps.map((step) => addressStep(step, observed)));
+    default:
+      return { refused: [], isDone: false };
+  }
+}
+
+/** A step of the sets that is to be tried for itself. */
+export interface TriedStep {
+  readonly step: IpsetStep;
+  /** The set that it is for; the step may name the one that stands in for it. */
+  readonly set: string;
+}
+
+/** What is to be tried, each for itself. */
+export interface ToTry {
+  /** The one that was refused; none where it is done meanwhile, or nothing can be done without it. */
+  readonly refused: readonly TriedStep[];
+  readonly others: readonly TriedStep[];
+}
+
+/**
+ * For `ipset`, which stops at the first line that is refused: that one, and the steps of its kind that are left to be done. What
+ * closes waits until all that opens was tried, and what opens goes after what closes; nothing is swapped, as something may be missing.
+ */
+export function stepsToTry(plan: Plan, { part: index = 0, line = 0 }: Refusal, observed: ObservedState): ToTry {
+  const part = plan.parts[index];
+  const steps = part?.tool === 'ipset' ? part.steps : [];
+  const refused = steps[line - 1];
+  if (!refused) return { refused: [], others: [] };
+  const { exchange, closing, opening } = ownSets(plan.family);
+  const isEndOfExchange = (step: IpsetStep) => step.kind === 'destroy-set' && step.name === exchange;
+  const end = steps.findIndex((step, at) => at >= line - 1 && step.kind === 'swap-sets');
+  const start = steps.slice(0, line - 1).findLastIndex(isEndOfExchange) + 1;
+  const swap = steps[end];
+  const tried = steps.slice(start, end < 0 ? undefined : end).flatMap((step): readonly TriedStep[] => {
+    if (step.kind !== refused.kind || isSetStepDone(step, observed)) return [];
+    if (step.kind === 'destroy-set') return plan.after.sets.has(step.name) ? [] : [{ step, set: step.name }];
+    if (!('entry' in step)) return [];
+    const isExchanged = step.set.name === exchange && swap?.kind === 'swap-sets';
+    return [{ step, set: isExchanged ? swap.set.name : step.set.name }];
+  });
+  const closes = ({ set }: TriedStep) => closing.has(set);
+  const isClosing = 'entry' in refused && closing.has(refused.set.name);
+  const opensFirst = refused.kind === 'add-entry' && !isClosing;
+  const closesFirst = refused.kind === 'delete-entry' && tried.some(closes);
+  const isInTurn = (each: TriedStep) => !(opensFirst && closes(each)) && !(closesFirst && opening.has(each.set));
+  const [own, others] = [tried.filter(({ step }) => step === refused), tried.filter(({ step }) => step !== refused)];
+  return { refused: own, others: others.filter(isInTurn) };
+}
+
+/** Which of these are still not done, after each was tried. */
+export function refusedSteps(tried: readonly TriedStep[], observed: ObservedState): readonly Refused[] {
+  return tried.flatMap(({ step, set }): readonly Refused[] => {
+    if (isSetStepDone(step, observed)) return [];
+    if (step.kind === 'destroy-set') return [{ kind: 'set', set, change: 'deletion' }];
+    if (step.kind === 'delete-entry') return [{ kind: 'set-entry', set, entry: step.entry, change: 'deletion' }];
+    const isThere = step.kind === 'add-entry' && observed.sets.has(step.set.name);
+    return isThere ? [{ kind: 'set-entry', set, entry: step.entry }] : [];
+  });
+}
+
+function isSetStepDone(step: IpsetStep, { sets }: ObservedState): boolean {
+  switch (step.kind) {
+    case 'add-entry':
+      return sets.get(step.set.name)?.entries.has(step.entry) ?? false;
+    case 'delete-entry':
+      return !sets.get(step.set.name)?.entries.has(step.entry);
+    case 'destroy-set':
+      return !sets.has(step.name);
+    default:
+      return false;
+  }
+}
+
+/** What became of a step; what it was about is gone where it is not known. */
+type Outcome = 'done' | Refused | 'unknown';
+
+function found(outcomes: readonly Outcome[]): Found {
+  return {
+    refused: outcomes.flatMap((each) => (typeof each === 'string' ? [] : [each])),
+    isDone: outcomes.every((each) => each === 'done'),
+  };
+}
+
+function addressStep(step: DummyStep, { dummy }: ObservedState): Outcome {
+  if (step.kind === 'create-interface') return dummy.exists ? 'done' : 'unknown';
+  const { address } = step;
+  const isBound = dummy.addresses.has(address);
+  if (step.kind === 'bind-address') return isBound ? 'done' : { kind: 'address', address };
+  return isBound ? { kind: 'address', address, change: 'deletion' } : 'done';
+}
+
+function ipvsStep(step: IpvsStep, { ipvs }: ObservedState): Outcome {
+  const server = virtualServerKey(step.server);
+  const present = ipvs.get(server);
+  switch (step.kind) {
+    case 'add-virtual-server':
+      return present ? 'done' : { kind: 'virtual-server', server };
+    case 'delete-virtual-server':
+      return present ? { kind: 'virtual-server', server, change: 'deletion' } : 'done';
+    case 'edit-virtual-server':
+      if (!present) return 'unknown';
+      return sameProperties(present, step.server) ? 'done' : { kind: 'virtual-server', server, change: 'edit' };
+    default:
+      break;
+  }
+  const real = realServerKey(step.real);
+  const there = present?.realServers.get(real);
+  switch (step.kind) {
+    case 'add-real-server':
+      if (!present) return 'unknown';
+      return there ? 'done' : { kind: 'real-server', server, real };
+    case 'edit-real-server': {
+      if (!there) return 'unknown';
+      const isAsWanted = there.weight === step.real.weight && there.forwarding === step.real.forwarding;
+      return isAsWanted ? 'done' : { kind: 'real-server', server, real, change: 'edit' };
+    }
+    case 'delete-real-server':
+      return there ? { kind: 'real-server', server, real, change: 'deletion' } : 'done';
+    default:
+      return assertNever(step);
+  }
+}
