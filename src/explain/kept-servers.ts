@@ -23,5 +23,6 @@ function describeOne(kept: KeptServer, observed: IpvsState): readonly LeftAlone[
 const KEPT = {
   foreign: 'foreign',
   excluded: 'inside excludeCIDRs',
+  refused: 'the kernel has refused its deletion; it is tried again',
   lingering: 'its Service is deleted; it lingers until its connections have ended',
 } as const;
