@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type MachineSketch, machine } from './apply/files-fixture.ts';
 import { checkNode, type LookedAt } from './check-node.ts';
-import type { DoctorArguments } from './cli/command-line.ts';
+import type { DoctorArguments } from './cli/arguments.ts';
 import { fail, succeed } from './model/result.ts';
 
 describe('check-node', () => {

@@ -4,7 +4,7 @@ import { countCpus } from './apply/prepare-conntrack.ts';
 import { askProxyMode, reachServer } from './apply/reach-server.ts';
 import { readNodeFacts } from './apply/read-node-facts.ts';
 import { describeToolError } from './apply/tool.ts';
-import type { DoctorArguments } from './cli/command-line.ts';
+import type { DoctorArguments } from './cli/arguments.ts';
 import type { ExitCode } from './cli/exit-code.ts';
 import { formatRecord } from './cli/format-record.ts';
 import { readConfig } from './cli/read-config.ts';

@@ -4,7 +4,7 @@ import { SteppedClock } from '../test/stepped-clock.ts';
 import type { Host } from './apply/host.ts';
 import type { lockNode } from './apply/node-lock.ts';
 import { cleanNode } from './clean-node.ts';
-import type { CleanupArguments } from './cli/command-line.ts';
+import type { CleanupArguments } from './cli/arguments.ts';
 import { fail, succeed } from './model/result.ts';
 
 describe('clean-node', () => {

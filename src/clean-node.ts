@@ -8,7 +8,7 @@ import { describeRemoved, NOTHING_REMOVED } from './cleanup/leftovers.ts';
 import { nftablesModeTables, renderTableDeletions } from './cleanup/nftables-mode.ts';
 import { planCleanup } from './cleanup/plan-cleanup.ts';
 import { renderTableRemovals } from './cleanup/table-removal.ts';
-import type { CleanedMode, CleanupArguments } from './cli/command-line.ts';
+import type { CleanedMode, CleanupArguments } from './cli/arguments.ts';
 import type { ExitCode } from './cli/exit-code.ts';
 import { readConfig } from './cli/read-config.ts';
 import type { Terminal } from './cli/terminal.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { GivenFlags } from './cli/command-line.ts';
+import type { GivenFlags } from './cli/arguments.ts';
 import { ConfigFileWatch } from './cli/config-file-watch.ts';
 import type { ReadConfig } from './cli/read-config.ts';
 import { formatConfigError } from './config/config-error.ts';

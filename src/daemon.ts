@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type FollowingHost, systemHost } from './apply/host.ts';
 import { describeLockError, lockNode } from './apply/node-lock.ts';
 import { examineNode } from './apply/prepare-node.ts';
-import type { RunArguments } from './cli/command-line.ts';
+import type { RunArguments } from './cli/arguments.ts';
 import type { ExitCode } from './cli/exit-code.ts';
 import { type ReadConfig, readEffectiveConfig } from './cli/read-config.ts';
 import type { Terminal } from './cli/terminal.ts';

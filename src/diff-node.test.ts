@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { startingHost } from '../test/config/starting-host.ts';
-import type { DiffArguments } from './cli/command-line.ts';
+import type { DiffArguments } from './cli/arguments.ts';
 import { diffNode } from './diff-node.ts';
 
 describe('diff-node', () => {

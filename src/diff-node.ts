@@ -1,7 +1,7 @@
 import { differingSettings } from './apply/differing-settings.ts';
 import { type Host, systemHost } from './apply/host.ts';
 import { examineNode, type NodeAbilities } from './apply/prepare-node.ts';
-import type { DiffArguments } from './cli/command-line.ts';
+import type { DiffArguments } from './cli/arguments.ts';
 import { changesOf, type DiffReport, formatDiff } from './cli/diff-output.ts';
 import type { ExitCode } from './cli/exit-code.ts';
 import { parseNodeAddresses } from './cli/node-addresses.ts';

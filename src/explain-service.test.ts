@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { startingHost } from '../test/config/starting-host.ts';
-import type { ExplainArguments } from './cli/command-line.ts';
+import type { ExplainArguments } from './cli/arguments.ts';
 import { explainService } from './explain-service.ts';
 
 describe('explain-service', () => {

@@ -1,6 +1,6 @@
 import { type Host, systemHost } from './apply/host.ts';
 import { examineNode } from './apply/prepare-node.ts';
-import type { ExplainArguments } from './cli/command-line.ts';
+import type { ExplainArguments } from './cli/arguments.ts';
 import type { ExitCode } from './cli/exit-code.ts';
 import { formatExplanation } from './cli/explanation-output.ts';
 import { parseNodeAddresses } from './cli/node-addresses.ts';

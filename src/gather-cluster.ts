@@ -1,4 +1,4 @@
-import type { ObjectArguments } from './cli/command-line.ts';
+import type { ObjectArguments } from './cli/arguments.ts';
 import { readFileCluster } from './cli/file-cluster.ts';
 import { addressesOfNode } from './cli/node-addresses.ts';
 import type { Terminal } from './cli/terminal.ts';

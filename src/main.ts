@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import packageJson from '../package.json' with { type: 'json' };
-import type { Commands } from './cli/command-line.ts';
+import type { Commands } from './cli/arguments.ts';
 import { StopSignals } from './process-end.ts';
 
 const signals = new StopSignals();

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { FLAGS } from '../config/flags.ts';
-import {
-  type CleanupArguments,
-  type DiffArguments,
-  type DoctorArguments,
-  type ExplainArguments,
-  type GivenFlags,
-  type RenderArguments,
-  type ReplayArguments,
-  type RunArguments,
-  runCommandLine,
-  type StatusArguments,
-} from './command-line.ts';
+import type {
+  CleanupArguments,
+  DiffArguments,
+  DoctorArguments,
+  ExplainArguments,
+  GivenFlags,
+  RenderArguments,
+  ReplayArguments,
+  RunArguments,
+  StatusArguments,
+} from './arguments.ts';
+import { runCommandLine } from './command-line.ts';
 import type { ExitCode } from './exit-code.ts';
 
 describe('cli/command-line', () => {

@@ -6,7 +6,7 @@ import type { ClusterNode, InterfaceAddresses, NodeView } from '../model/node-vi
 import { describeProblem, type Problem } from '../model/problem.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { OtherNodes } from '../tracking/other-nodes.ts';
-import type { RenderArguments } from './command-line.ts';
+import type { RenderArguments } from './arguments.ts';
 import { addressesOfNode } from './node-addresses.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -3,7 +3,7 @@ import { formatConfigError } from '../config/config-error.ts';
 import { type EffectiveConfig, loadEffective } from '../config/load.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { ConfigFile } from '../config/read-documents.ts';
-import type { GivenFlags } from './command-line.ts';
+import type { GivenFlags } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The configuration in force, and the file that it comes from, if any. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import type { RenderArguments } from './command-line.ts';
+import type { RenderArguments } from './arguments.ts';
 import { render } from './render.ts';
 
 describe('cli/render', () => {

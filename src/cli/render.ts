@@ -6,7 +6,7 @@ import type { NodeView } from '../model/node-view.ts';
 import { describeProblem } from '../model/problem.ts';
 import { FAMILIES } from '../net/family.ts';
 import { computeOnce } from '../sync/compute-once.ts';
-import type { RenderArguments } from './command-line.ts';
+import type { RenderArguments } from './arguments.ts';
 import type { ExitCode } from './exit-code.ts';
 import { readFileCluster } from './file-cluster.ts';
 import { parseNodeAddresses } from './node-addresses.ts';

@@ -9,7 +9,7 @@ import { type ReplaySettings, replayTrace } from '../replay/replay-trace.ts';
 import { formatReplay, reportReplay } from '../replay/report.ts';
 import { formatTraceEvent } from '../replay/trace-event.ts';
 import { TraceWriter } from '../replay/trace-writer.ts';
-import type { ReplayArguments } from './command-line.ts';
+import type { ReplayArguments } from './arguments.ts';
 import type { ExitCode } from './exit-code.ts';
 import { readConfig } from './read-config.ts';
 import type { Terminal } from './terminal.ts';

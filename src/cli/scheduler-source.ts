@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml';
 import type { ConfigFile } from '../config/read-documents.ts';
-import type { GivenFlags } from './command-line.ts';
+import type { GivenFlags } from './arguments.ts';
 
 /** Where the scheduler in force is set. Beside a file the flag does not count. The file is known to be right. */
 export function schedulerSource(flags: GivenFlags, file: ConfigFile | undefined): string {

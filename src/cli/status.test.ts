@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import type { StatusArguments } from './command-line.ts';
+import type { StatusArguments } from './arguments.ts';
 import { printStatus } from './status.ts';
 import { STATUS } from './status-fixture.ts';
 

@@ -2,7 +2,7 @@ import type { BindAddress } from '../config/bind-address.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { familyOf, formatAddressPort, type IpAddress, isUnspecified } from '../net/ip-address.ts';
 import { NO_SUCH_SERVICE, type StatusAnswer } from '../observe/status.ts';
-import type { GivenFlags, StatusArguments } from './command-line.ts';
+import type { GivenFlags, StatusArguments } from './arguments.ts';
 import type { ExitCode } from './exit-code.ts';
 import { formatRecord } from './format-record.ts';
 import { readConfig } from './read-config.ts';

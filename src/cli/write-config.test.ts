@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { GivenFlags } from './command-line.ts';
+import type { GivenFlags } from './arguments.ts';
 import { readConfig } from './read-config.ts';
 import { writeConfig } from './write-config.ts';
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { unwritable, writeDocuments } from '../config/effective-documents.ts';
-import type { GivenFlags } from './command-line.ts';
+import type { GivenFlags } from './arguments.ts';
 import type { ExitCode } from './exit-code.ts';
 import { printNotices, readEffectiveConfig } from './read-config.ts';
 import type { Terminal } from './terminal.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { lockNode } from '../../src/apply/node-lock.ts';
-import type { GivenFlags } from '../../src/cli/command-line.ts';
+import type { GivenFlags } from '../../src/cli/arguments.ts';
 import { HEAD, OWN } from '../../src/config/config-fixture.ts';
 import { runDaemon } from '../../src/daemon.ts';
 import { type StartingHost, startingHost } from './starting-host.ts';

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import { type RunArguments, runCommandLine } from '../../src/cli/command-line.ts';
+import type { RunArguments } from '../../src/cli/arguments.ts';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { DEFAULTS } from '../../src/config/config-fixture.ts';
 import { loadConfig } from '../../src/config/load.ts';
 

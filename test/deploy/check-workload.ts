@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Commands, type RunArguments, runCommandLine } from '../../src/cli/command-line.ts';
+import type { Commands, RunArguments } from '../../src/cli/arguments.ts';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ProxyConfig } from '../../src/config/proxy-config.ts';
 import { type Manifest, only } from './kustomize.ts';

@@ -3,7 +3,7 @@ import type { Host } from '../../src/apply/host.ts';
 import { Kernel } from '../../src/apply/kernel.ts';
 import type { ToolCall } from '../../src/apply/tool.ts';
 import { cleanNode } from '../../src/clean-node.ts';
-import type { CleanupArguments } from '../../src/cli/command-line.ts';
+import type { CleanupArguments } from '../../src/cli/arguments.ts';
 import type { ProxySettings } from '../../src/desired/settings.ts';
 import { decodeObjects } from '../../src/kube/cluster-objects.ts';
 import { succeed } from '../../src/model/result.ts';
