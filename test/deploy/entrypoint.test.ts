@@ -93,13 +93,13 @@ describe('test/deploy/entrypoint', () => {
     it(name, () => {
       saved('legacy', legacy);
       saved('nft', nft);
-      expect(start()).to.deep.equal({ status: 0, backEnd: used, rest: 'src/main.js run', said });
+      expect(start()).to.deep.equal({ status: 0, backEnd: used, rest: '--max-semi-space-size=8 src/main.js run', said });
     });
   }
 
   it('uses nft where neither tool works', () => {
     for (const backEnd of ['legacy', 'nft']) script(`iptables/${backEnd}/iptables-save`, 'echo no >&2; exit 1');
-    expect(start()).to.deep.equal({ status: 0, backEnd: 'nft', rest: 'src/main.js run', said: '' });
+    expect(start()).to.deep.equal({ status: 0, backEnd: 'nft', rest: '--max-semi-space-size=8 src/main.js run', said: '' });
   });
 
   it('uses what it is told to, without looking', () => {
@@ -113,7 +113,7 @@ describe('test/deploy/entrypoint', () => {
   });
 
   it('hands on arguments as they are, and the status', () => {
-    script('bin/node', 'shift; printf "[%s]" "$@"; exit 3');
+    script('bin/node', 'shift 2; printf "[%s]" "$@"; exit 3');
     const { status, stdout } = spawnSync(join(home, 'bin/ipvs-proxier'), ['render', '-f', 'a b', ''], {
       encoding: 'utf8',
     });
