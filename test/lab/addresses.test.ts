@@ -28,6 +28,8 @@ describe('test/lab/addresses', () => {
     return [...log.matchAll(/(?:node programmed|nothing to do).*"reasons":\[[^\]]*"addresses"/g)].length;
   };
 
+  after('addresses of the tests', () => change('delete', LATER.IPv4));
+
   for (const family of ['IPv4', 'IPv6'] as const) {
     const address = LATER[family];
     const shown = family === 'IPv4' ? address : `[${address}]`;

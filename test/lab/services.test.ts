@@ -30,8 +30,8 @@ describe('test/lab/services', () => {
     // One is enough where every exchange takes its time.
     const times = typeof outcome === 'string' ? 1 : 4;
     const { lab, traffic } = cluster();
-    // An SCTP association that loses its first packet on a busy machine begins anew after 3 s.
-    const patienceMs = typeof outcome === 'string' ? {} : { patienceMs: 10_000 };
+    // An SCTP association that loses its first packet on a busy machine begins anew after 3 s, and then after 6 s more.
+    const patienceMs = typeof outcome === 'string' ? {} : { patienceMs: 25_000 };
     const target = { from, protocol, ...frontend(lab, offer, at, family), times, ...patienceMs };
     const { answers, troubles } = await traffic.ask(target);
     return [family, protocol, ...[...answers.keys(), ...troubles.keys()].sort()].join(' | ');
