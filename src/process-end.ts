@@ -48,6 +48,9 @@ export class StopSignals {
  */
 function leave(status: number): never {
   process.emit('exit', status);
-  process.execve?.('/proc/self/exe', [process.execPath, '--eval', `process.exit(${status})`], {});
-  process.exit(status);
+  try {
+    process.execve?.('/proc/self/exe', [process.execPath, '--eval', `process.exit(${status})`], {});
+  } finally {
+    process.exit(status);
+  }
 }

@@ -111,6 +111,8 @@ function loginWithoutFile(master: string): Login | undefined {
 }
 
 function serverUrl(server: string, ca: string | undefined): string {
-  const withScheme = /^https?:\/\//.test(server) ? server : `${ca ? 'https' : 'http'}://${server}`;
-  return new URL(withScheme).href.replace(/\/$/, '');
+  const withScheme = server.includes('://') ? server : `${ca ? 'https' : 'http'}://${server}`;
+  const { protocol, href } = new URL(withScheme);
+  if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`${server} is no server for HTTP`);
+  return href.replace(/\/$/, '');
 }

@@ -127,13 +127,15 @@ describe('kube/client-credentials', () => {
     expect(await ask(connect({ token: 'secret\n' }))).to.equal('ok');
   });
 
-  it('stay as they were while a new token is none', async () => {
-    const file = join(directory, 'token');
-    writeFileSync(file, 'secret');
-    const through = connect({ tokenFile: 'token' });
-    expect(await ask(through)).to.equal('ok');
-    writeFileSync(file, 'sec\nret');
-    await clock.advance(60_000);
-    expect(await ask(through)).to.equal('ok');
-  });
+  for (const token of ['sec\nret', '']) {
+    it(`stay as they were while a new token is ${JSON.stringify(token)}`, async () => {
+      const file = join(directory, 'token');
+      writeFileSync(file, 'secret');
+      const through = connect({ tokenFile: 'token' });
+      expect(await ask(through)).to.equal('ok');
+      writeFileSync(file, token);
+      await clock.advance(60_000);
+      expect(await ask(through)).to.equal('ok');
+    });
+  }
 });

@@ -1,5 +1,7 @@
 import { Agent as HttpAgent, validateHeaderValue } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, type RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../queue/clock.ts';
 import { type ConnectionSettings, type LoadedConfig, loadKubeConfig, readKubeconfig } from './client-config.ts';
@@ -135,13 +137,13 @@ export class Credentials {
 
   /** A kubeconfig with the same text is kept, and with it what its plugins handed out, unless that was rejected. */
   #reload(text: string | undefined): void {
-    if (text === undefined) return;
+    if (text === undefined || (text === this.#loaded.text && !this.#rejected)) return;
     const loaded = loadKubeConfig({ ...this.#settings, text });
-    if (loaded.ok && (this.#rejected || loaded.value.text !== this.#loaded.text)) this.#loaded = loaded.value;
+    if (loaded.ok) this.#loaded = loaded.value;
   }
 
   #agentFor(options: RequestOptions): HttpAgent {
-    const { ca, cert, key, passphrase, servername, rejectUnauthorized } = options;
+    const { ca, cert, key, passphrase, servername, rejectUnauthorized } = options as AgentOptions;
     const tls = { ca, cert, key, passphrase, servername, rejectUnauthorized } as AgentOptions;
     const current = this.#connection;
     const { protocol } = new URL(this.#loaded.server);
@@ -151,7 +153,9 @@ export class Credentials {
     if (current) retire(current.agent);
     if (this.#loaded.login.cluster.proxyUrl && options.agent instanceof HttpAgent) return options.agent;
     const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000 };
-    return protocol === 'https:' ? new HttpsAgent({ ...tls, ...keepAlive }) : new HttpAgent(keepAlive);
+    return protocol === 'https:'
+      ? new HttpsAgent({ ...tls, ...identityOf(servername), ...keepAlive })
+      : new HttpAgent(keepAlive);
   }
 }
 
@@ -160,6 +164,12 @@ async function applyAll({ login, plugin, library }: LoadedConfig, signal: AbortS
   const { token, clientCertificateData, clientKeyData } = (await plugin?.credentials(signal)) ?? {};
   if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
   return clientCertificateData ? { ...options, cert: clientCertificateData, key: clientKeyData } : options;
+}
+
+/** An address cannot be sent as the server's name, but the certificate may have it. Source: crypto/tls Config.ServerName */
+function identityOf(servername: string | undefined): AgentOptions {
+  if (servername === undefined || isIP(servername) === 0) return {};
+  return { servername: '', checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate) };
 }
 
 /** Requests under way end in peace; their connections are not used again. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type RequestListener, type Server } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { exchange } from './client-exchange.ts';
 import { callJson } from './client-transport.ts';
@@ -63,6 +64,23 @@ describe('kube/client-exchange', () => {
     expect(answer).to.deep.equal({ ok: false, error: { kind: 'malformed', url: '/x', message } });
     await closed;
   });
+
+  const zipped = gzipSync('{"items":[]}');
+  for (const status of [200, 500]) {
+    for (const [name, body] of [
+      ['cut off', zipped.subarray(0, -12)],
+      ['empty', ''],
+      ['none', 'none'],
+    ] as const) {
+      it(`tells of a zipped answer ${status} that is ${name}`, async () => {
+        const url = await serve((_, response) => {
+          response.writeHead(status, { 'Content-Encoding': 'gzip' }).end(body);
+        });
+        const sent = await exchange({ server: url, agent, headers: {} }, request, sink);
+        expect(sent).to.have.nested.property('error.kind', 'unreachable');
+      });
+    }
+  }
 
   it('tells of headers that cannot be sent', async () => {
     const url = await serve(endless(200));

@@ -80,7 +80,8 @@ function start({ server, agent, headers }: Connection, request: ApiRequest): Res
 /** The body unzipped; `broken` is told when it ends before it is complete. */
 function decoded(response: IncomingMessage, broken: (error: Error) => void): Readable {
   if (response.headers['content-encoding'] === 'gzip') {
-    return pipeline(response, createGunzip(), (error) => {
+    // The pipeline listens no more once all that came is written, which may be before it is known to be cut off.
+    return pipeline(response, createGunzip().on('error', broken), (error) => {
       if (error) broken(error);
     });
   }

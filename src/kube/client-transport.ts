@@ -33,7 +33,7 @@ export interface ApiTransport {
   close(): void;
 }
 
-/** Longer answers are given up, so that no server can fill the memory. A page of 500 large objects is a third of it. */
+/** Longer answers are given up, so that no server can fill the memory. */
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**

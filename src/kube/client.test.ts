@@ -69,6 +69,15 @@ describe('kube/client', () => {
       ).to.equal('ok');
     });
 
+    it('may name the server by an address, which its certificate has to have', async () => {
+      const named = (name: string) =>
+        call(
+          connectWith(api.kubeconfig().replace(/( +)certificate-authority-data:/, `$1tls-server-name: ${name}\n$&`)),
+        );
+      expect(await named('127.0.0.1')).to.equal('ok');
+      expect(await named('192.0.2.1')).to.equal('unreachable');
+    });
+
     it('may be without TLS', async () => {
       const plain = await startApiServer({ scheme: 'http' });
       expect(await call(connectWith(plain.kubeconfig().replace(/.*insecure-skip-tls-verify.*\n/, '')))).to.equal('ok');
@@ -91,7 +100,8 @@ describe('kube/client', () => {
     it('that is missing, no YAML or without a server is an error', () => {
       writeFileSync(file('broken'), '{ nothing: [');
       writeFileSync(file('empty'), 'kind: Config\napiVersion: v1\n');
-      for (const name of ['none', 'broken', 'empty']) {
+      writeFileSync(file('odd'), api.kubeconfig({ server: 'ftp://192.0.2.1' }));
+      for (const name of ['none', 'broken', 'empty', 'odd']) {
         const opened = openTransport({ kubeconfig: file(name), master: '', userAgent: '', clock });
         expect(opened).to.have.nested.property('error.kind', 'kubeconfig-unusable');
         expect(opened).to.have.nested.property('error.source', file(name));

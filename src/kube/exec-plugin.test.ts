@@ -32,6 +32,12 @@ describe('kube/exec-plugin', () => {
     expect(token).to.equal('secret');
   });
 
+  it('may have fields that are null', async () => {
+    const nothing = { env: null, installHint: null, interactiveMode: null, provideClusterInfo: null };
+    const { token } = await script(credential({ token: 'secret' }), nothing).credentials(signal);
+    expect(token).to.equal('secret');
+  });
+
   it('hands out a certificate with its key', async () => {
     const status = { clientCertificateData: 'certificate', clientKeyData: 'key' };
     expect(await script(credential(status)).credentials(signal)).to.deep.equal(status);

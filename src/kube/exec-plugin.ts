@@ -8,9 +8,9 @@ const ExecSettings = z.object({
   command: z.string().min(1),
   args: z.array(z.string()).nullish(),
   env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
-  installHint: z.string().default(''),
-  interactiveMode: z.string().optional(),
-  provideClusterInfo: z.boolean().default(false),
+  installHint: z.string().nullish(),
+  interactiveMode: z.string().nullish(),
+  provideClusterInfo: z.boolean().nullish(),
 });
 export type ExecSettings = z.infer<typeof ExecSettings>;
 
@@ -108,7 +108,7 @@ export class ExecPlugin {
       child.on('error', (error: NodeJS.ErrnoException) => {
         signal.removeEventListener('abort', kill);
         const why = error.code === 'ENOENT' ? 'is not there' : `cannot be started: ${error.code ?? error.message}`;
-        reject(this.#failure(installHint === '' ? why : `${why}; ${installHint}`));
+        reject(this.#failure(installHint ? `${why}; ${installHint}` : why));
       });
       child.on('close', (code, by) => {
         signal.removeEventListener('abort', kill);

@@ -75,6 +75,17 @@ describe('kube/kubeconfig', () => {
     });
   });
 
+  it('follows merge keys, and takes what YAML has as booleans for names', () => {
+    const text = [
+      'x: &me { token: secret }',
+      'current-context: true',
+      'contexts: [{ name: true, context: { cluster: mine, user: me } }]',
+      'clusters: [{ name: mine, cluster: { server: "https://192.0.2.1" } }]',
+      'users: [{ name: me, user: { <<: *me } }]',
+    ];
+    expect(parseKubeconfig(text.join('\n'), '/x')?.user).to.deep.equal({ name: 'me', token: 'secret' });
+  });
+
   it('may be without a user, or without anything of the user', () => {
     for (const user of [undefined, null, {}, { token: '' }]) {
       expect(parseKubeconfig(kubeconfig(SERVER, user), '/x')?.user).to.deep.equal({ name: 'me' });

@@ -17,7 +17,7 @@ export interface LoginUser extends User {
 }
 
 const Text = z
-  .union([z.string(), z.number()])
+  .union([z.string(), z.number(), z.boolean()])
   .transform(String)
   .nullish()
   .transform((text) => (text === '' || text === null ? undefined : text));
@@ -55,10 +55,10 @@ const RawUser = z.object({
 
 /**
  * What the current context of a kubeconfig names; undefined when it names no cluster that is there. Throws when the text is none. `path` is that
- * of the file, whose folder others are named from. A token file counts before a token. Source: k8s.io/client-go tools/clientcmd/api/v1 types.go
+ * of the file, whose folder others are named from. A token file counts before a token; merge keys are followed. Source: k8s.io/client-go tools/clientcmd/api/v1 types.go
  */
 export function parseKubeconfig(text: string, path: string): Login | undefined {
-  const config = check(Kubeconfig, parse(text) ?? {}, 'it');
+  const config = check(Kubeconfig, parse(text, { merge: true }) ?? {}, 'it');
   const named = config.contexts?.find(({ name }) => name !== undefined && name === config['current-context']);
   const { cluster: clusterName, user: userName } = named?.context ?? {};
   const cluster = clusterName && config.clusters?.find(({ name }) => name === clusterName);

@@ -3,6 +3,9 @@ import { fail, type Result, succeed } from '../model/result.ts';
 const [quote, backslash] = [0x22, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
+/** So much of the rest is looked at for the name of a list, as looking at all of it for each list of many takes ever longer. */
+const NAME_LENGTH = 32;
+
 /** What stands in place of an item in the rest of the list. */
 const PLACE = '0';
 
@@ -13,6 +16,8 @@ const PLACE = '0';
 export class ListReader {
   /** All but the items, one character for each byte. */
   #rest = '';
+  /** Its end. */
+  #tail = '';
   #item: Buffer[] = [];
   #depth = 0;
   #place: 'outside' | 'items' | 'item' = 'outside';
@@ -36,10 +41,10 @@ export class ListReader {
         depth += 1;
         const begins = depth === 3 && this.#place === 'items' && byte === openBrace;
         if (!begins && !(depth === 2 && byte === openBracket)) continue;
-        this.#rest += piece.toString('latin1', start, at);
+        this.#leave(piece.toString('latin1', start, at));
         start = at;
         if (begins) this.#beginItem();
-        else if (/"items"\s*:\s*$/.test(this.#rest)) this.#place = 'items';
+        else if (/"items"\s*:\s*$/.test(this.#tail)) this.#place = 'items';
       } else if (byte === closeBrace || byte === closeBracket) {
         depth -= 1;
         if (this.#place === 'item' && depth === 2) {
@@ -53,7 +58,7 @@ export class ListReader {
     }
     [this.#depth, this.#inString, this.#isEscaped] = [depth, inString, isEscaped];
     if (this.#place === 'item') this.#item.push(piece.subarray(start));
-    else this.#rest += piece.toString('latin1', start);
+    else this.#leave(piece.toString('latin1', start));
     return succeed(items);
   }
 
@@ -64,8 +69,13 @@ export class ListReader {
     return json.ok ? succeed(withoutPlaces(json.value)) : json;
   }
 
+  #leave(text: string): void {
+    this.#rest += text;
+    this.#tail = (this.#tail + text).slice(-NAME_LENGTH);
+  }
+
   #beginItem(): void {
-    this.#rest += PLACE;
+    this.#leave(PLACE);
     this.#place = 'item';
   }
 

@@ -29,8 +29,8 @@ type Query = Readonly<Record<string, string>>;
 
 /** How long the server may be silent while it answers a list. */
 const SILENCE_MS = 60_000;
-/** A list that may come whole, as the first one does, may be longer than pages are. */
-const WHOLE_LIST_LIMIT_BYTES = 256 * 1024 * 1024;
+/** Of a list that comes whole, as the first one may, or of a page: one of 500 EndpointSlices with 1,000 endpoints each takes half of it. */
+const LIST_LIMIT_BYTES = 256 * 1024 * 1024;
 
 /**
  * Asks for a list of this version, as {@link readPages} does. Its first request has had its turn; further pages need none, but count when they
@@ -66,8 +66,7 @@ async function fetchList(
   const { path } = resource;
   const guard = guardSilence(clock, signal, SILENCE_MS);
   const request = { method: 'GET', path, query: { ...selectors(resource), ...query }, signal: guard.signal } as const;
-  const limitBytes = 'limit' in query && !('resourceVersion' in query) ? undefined : WHOLE_LIST_LIMIT_BYTES;
-  const fetched = await callList(transport, request, item, () => guard.heard(SILENCE_MS), limitBytes);
+  const fetched = await callList(transport, request, item, () => guard.heard(SILENCE_MS), LIST_LIMIT_BYTES);
   guard.end();
   return guard.fired() ? fail({ kind: 'unreachable', url: path, message: 'the server fell silent' }) : fetched;
 }

@@ -59,7 +59,7 @@ describe('kube/login-options', () => {
 
   it('have the token that is in a file', () => {
     const options = loginOptions(login({ tokenFile: file('token', 'secret\n') }));
-    expect(options.headers).to.deep.equal({ Authorization: 'Bearer secret\n' });
+    expect(options.headers).to.deep.equal({ Authorization: 'Bearer secret' });
   });
 
   it('take data before a file', () => {
@@ -67,8 +67,9 @@ describe('kube/login-options', () => {
     expect([options.cert, options.ca].map(String)).to.deep.equal(['C', 'A']);
   });
 
-  it('cannot be had without a file that is named', () => {
+  it('cannot be had without a file that is named, nor with one that has no token', () => {
     expect(() => loginOptions(login({ tokenFile: join(directory, 'none') }))).to.throw('ENOENT');
+    expect(() => loginOptions(login({ tokenFile: file('token', '\n') }))).to.throw('token is empty');
   });
 
   it('are left to the client library for an auth provider', async () => {

@@ -6,12 +6,12 @@ import type { Login } from './kubeconfig.ts';
 /** What a login adds to a request: TLS material, headers, for some a way through a proxy. */
 export type LoginOptions = RequestOptions & { auth?: string };
 
-/** Reads the files that a login names. Throws when one cannot be read. */
+/** Reads the files that a login names. Throws when one cannot be read, or holds no token where it should: another writer may be at it. */
 export function loginOptions({ cluster, user }: Login): LoginOptions {
   const ca = material(cluster.caData, cluster.caFile);
   const cert = material(user.certData, user.certFile);
   const key = material(user.keyData, user.keyFile);
-  const token = user.tokenFile ? readFileSync(user.tokenFile, 'utf8') : user.token;
+  const token = user.tokenFile ? tokenIn(user.tokenFile) : user.token;
   return {
     ...(cluster.skipTLSVerify ? { rejectUnauthorized: false } : {}),
     ...(cluster.tlsServerName ? { servername: cluster.tlsServerName } : {}),
@@ -24,6 +24,12 @@ export function loginOptions({ cluster, user }: Login): LoginOptions {
       ...(token ? { Authorization: `Bearer ${token}` } : {}),
     },
   };
+}
+
+function tokenIn(file: string): string {
+  const token = readFileSync(file, 'utf8').trim();
+  if (token === '') throw new Error(`${file} is empty`);
+  return token;
 }
 
 /** Data counts before a file. Source: k8s.io/client-go rest TLSClientConfig */

@@ -17,7 +17,7 @@ export function createLogger({ format, verbosity }: LogSettings): Logger {
     formatters: { level: (level) => ({ level }) },
   };
   const isJson = chooseFormat(format, process.stderr) === 'json';
-  return pino(options, isJson ? destination({ dest: STDERR, sync: true }) : prettyStderr());
+  return pino(options, isJson ? jsonStderr() : prettyStderr());
 }
 
 /** What was asked for; else what suits those who read the stream, people at a terminal or programs. */
@@ -40,6 +40,13 @@ function levelOf(verbosity: number): 'trace' | 'debug' | 'info' {
 }
 
 const STDERR = 2;
+/** So much is kept while it cannot be written. */
+const UNWRITTEN_LIMIT_BYTES = 1024 * 1024;
+
+/** A disk that is full, as any failure to write, costs lines and not the daemon. */
+function jsonStderr(): DestinationStream {
+  return destination({ dest: STDERR, sync: true, maxLength: UNWRITTEN_LIMIT_BYTES }).on('error', () => {});
+}
 
 function prettyStderr(): DestinationStream {
   return pretty({

@@ -21,12 +21,15 @@ describe('test/cli/logging', function () {
     rmSync(folder, { recursive: true });
   });
 
+  function flagsOf(more: readonly string[]): readonly string[] {
+    const quiet = ['--healthz-bind-address=', '--metrics-bind-address='];
+    return ['run', '--hostname-override=node-a', '--kubeconfig', join(folder, 'kubeconfig'), ...quiet, ...more];
+  }
+  const PROGRAM = join(import.meta.dirname, 'memory-daemon.ts');
+
   /** Lines that a daemon logs off a terminal until its API server has failed, and then it is told to end. */
   async function logOf(...flags: readonly string[]): Promise<readonly string[]> {
-    const path = join(import.meta.dirname, 'memory-daemon.ts');
-    const quiet = ['--healthz-bind-address=', '--metrics-bind-address='];
-    const args = ['run', '--hostname-override=node-a', '--kubeconfig', join(folder, 'kubeconfig'), ...quiet, ...flags];
-    const child = execa(process.execPath, [path, ...args], { reject: false, timeout: 25_000 });
+    const child = execa(process.execPath, [PROGRAM, ...flagsOf(flags)], { reject: false, timeout: 25_000 });
     let said = '';
     let isTold = false;
     child.stderr.on('data', (bytes: Buffer) => {
@@ -54,4 +57,16 @@ describe('test/cli/logging', function () {
       /WARN: \[kube\] the API server cannot be asked; what is programmed stays: .*500.* \{"resource":/,
     );
   });
+
+  for (const format of ['json', 'text']) {
+    it(`costs lines and not the daemon where no ${format} can be written`, async () => {
+      const command = [process.execPath, PROGRAM, ...flagsOf(['--logging-format', format])];
+      const asked = api.requests.next(() => true);
+      const child = execa('sh', ['-c', 'exec "$@" 2>/dev/full', 'sh', ...command], { reject: false, timeout: 25_000 });
+      await asked;
+      child.kill('SIGTERM');
+      const { exitCode, signal } = await child;
+      expect({ exitCode, signal }).to.deep.equal({ exitCode: 0, signal: undefined });
+    });
+  }
 });
