@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { followProcess, runProcess, systemHost } from './host.ts';
 import type { ToolCall } from './tool.ts';
@@ -100,6 +101,22 @@ describe('apply/host', () => {
       const refused = await runProcess({ tool: 'ip', args: [], timeoutMs: 1000 }, ['/dev/null']);
       expect(!refused.ok && refused.error).to.include({ kind: 'tool-refused', exitCode: -1 });
       expect(!refused.ok && refused.error.kind === 'tool-refused' && refused.error.stderr).to.include('EACCES');
+    });
+
+    it('tells so of a start that Node throws out at once, and keeps no file open', async () => {
+      const open = () => readdirSync('/proc/self/fd').length;
+      const tooLong = { tool: 'ip', args: ['x'.repeat(1 << 18)], input: 'a\n', timeoutMs: 1000 } as const;
+      const before = open();
+      const refused = await runProcess(tooLong, []);
+      expect(!refused.ok && refused.error).to.deep.equal({
+        kind: 'tool-refused',
+        tool: 'ip',
+        exitCode: -1,
+        stderr: 'it could not be started: E2BIG',
+        script: 'a\n',
+      });
+      await Promise.all([1, 2, 3].map(() => runProcess(tooLong, [])));
+      expect(open()).to.be.at.most(before);
     });
 
     it('leaves nothing behind for the end of this process', async () => {

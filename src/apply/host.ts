@@ -87,11 +87,12 @@ function runToEnd(
 ): Promise<Ended> {
   const [file = tool, ...words] = [...prefix, tool, ...args];
   return new Promise((resolve) => {
-    const child = spawn(file, words, {
-      stdio: [script ?? 'ignore', 'pipe', 'pipe'],
-      env: { ...process.env, LC_ALL: 'C' },
-    });
+    const child = spawnOrCode(file, words, script);
     if (script !== undefined) closeSync(script);
+    if (typeof child === 'string') {
+      resolve({ code: child, signal: null, isLate: false, stdout: '', stderr: '' });
+      return;
+    }
     let isLate = false;
     const kill = (): boolean => child.kill('SIGKILL');
     const late = setTimeout(() => {
@@ -110,6 +111,15 @@ function runToEnd(
     child.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message, null));
     child.once('close', end);
   });
+}
+
+/** The system's code where it starts no process. Node tells of some of them by an event, and throws others, e.g. `ENOMEM`. */
+function spawnOrCode(file: string, words: readonly string[], script: number | undefined) {
+  try {
+    return spawn(file, words, { stdio: [script ?? 'ignore', 'pipe', 'pipe'], env: { ...process.env, LC_ALL: 'C' } });
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
 }
 
 /** What a stream gives, once it has ended; there is none where the process could not be started. */

@@ -150,10 +150,11 @@ function withoutReals(server: VirtualServer, lacking: ReadonlySet<RealServerKey>
   return { ...server, realServers };
 }
 
-/** True also of one that is to have no such entry. */
+/** True also of one that is to have no such entry. That of a node address does not do: without its port nobody knows whose it is. */
 function isInLedger(server: VirtualServer, desired: KernelState, { sets }: Pick<KernelState, 'sets'>): boolean {
   if (sets === desired.sets) return true;
   const wanted = ledgerEntries(server)
+    .filter(([id]) => id !== 'NODE-PORT-IP')
     .map(([id, entry]) => [setName(id, desired.family), entry] as const)
     .filter(([name, entry]) => desired.sets.get(name)?.entries.has(entry));
   return wanted.length === 0 || wanted.some(([name, entry]) => sets.get(name)?.entries.has(entry));

@@ -5,7 +5,7 @@ import { cleanNode } from '../../src/clean-node.ts';
 import { succeed } from '../../src/model/result.ts';
 import { SteppedClock } from '../stepped-clock.ts';
 import { anySettings, anyStep, FLOATING } from './any-cluster.ts';
-import type { ObjectJson } from './cluster-objects.ts';
+import { endpointJson, nodeObject, type ObjectJson, serviceObject, sliceObject } from './cluster-objects.ts';
 import { differingLines, kernelText, programFromScratch } from './kernel-text.ts';
 import { type Links, type MemoryKernel, memoryKernel } from './memory-kernel.ts';
 import { LINKS, NodeUnderTest } from './node-under-test.ts';
@@ -72,6 +72,37 @@ describe('test/kernel/crashes', () => {
       expect(deaths, 'clean-ups that ended before their end').to.be.greaterThan(RUNS / 4);
     }).timeout(TIME_LIMIT_MS);
   }
+});
+
+describe('test/kernel/crashes, of what is closed to the node', () => {
+  it('keeps the node out of a frontend that has gone meanwhile until its virtual server goes', async () => {
+    const machine = nodeObject('node-a', { addresses: ['192.168.0.10'] });
+    const closed = serviceObject('shop/closed', {
+      type: 'LoadBalancer',
+      ingress: [{ ip: '192.168.0.200' }],
+      loadBalancerSourceRanges: ['10.0.0.0/8'],
+    });
+    const other = serviceObject('shop/other', { clusterIPs: ['172.20.1.2'] });
+    const node = new NodeUnderTest({ families: ['IPv4'] });
+    await node.apply([
+      machine,
+      closed,
+      sliceObject('shop/closed-1', { service: 'closed', endpoints: [endpointJson('10.180.0.2', 'node-b')] }),
+    ]);
+    const [rule = ''] = node.rules('filter', 'KUBE-IPVS-OUT-FILTER');
+    expect(rule).to.include('--vaddr 192.168.0.200').and.include('-j DROP');
+    const [moments, { runTool }] = [[] as boolean[], node.kernel];
+    node.kernel.runTool = async (call) => {
+      const output = await runTool(call);
+      const stands = node.ipvs().some((line) => line.startsWith('-A -t 192.168.0.200:80 '));
+      if (stands) moments.push(node.rules('filter', 'KUBE-IPVS-OUT-FILTER').includes(rule));
+      return output;
+    };
+    node.restart();
+    await node.apply([machine, other]);
+    expect(moments).to.include(true).and.not.include(false);
+    expect(node.rules('filter', 'KUBE-IPVS-OUT-FILTER')).to.deep.equal([]);
+  });
 });
 
 /** Does the work on a machine that dies meanwhile, tools and all; false when the work was done before. */

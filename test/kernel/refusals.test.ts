@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { PassReport } from '../../src/sync/proxier.ts';
-import { endpointJson, type ObjectJson, serviceObject, sliceObject } from './cluster-objects.ts';
+import { endpointJson, nodeObject, type ObjectJson, serviceObject, sliceObject } from './cluster-objects.ts';
 import { kernelText } from './kernel-text.ts';
 import { NodeUnderTest } from './node-under-test.ts';
 import { refuseLines } from './refusing-tools.ts';
@@ -96,6 +96,21 @@ describe('test/kernel/refusals', () => {
       }).timeout(60_000);
     }
   }
+
+  it('serves no node port whose entry is refused, as nobody would know after a restart whose it is', async () => {
+    const cart = serviceObject('shop/cart', { type: 'NodePort', ports: [{ name: 'http', port: 80, nodePort: 30080 }] });
+    const node = new NodeUnderTest({ families: ['IPv4'] });
+    await node.apply([nodeObject('node-a', { addresses: ['192.168.0.10'] })]);
+    const before = kernelText(node.kernel);
+    const end = refuseLines(node.kernel, (line) => line === 'add KUBE-NODE-PORT-TCP 30080');
+    node.record([nodeObject('node-a', { addresses: ['192.168.0.10'] }), cart]);
+    expect(namesIn(await node.tryPass('normal'))).to.deep.equal(['shop/cart']);
+    expect(node.ipvs()).to.deep.equal(['-A -t 172.20.1.1:80 -s rr']);
+    end();
+    node.restart();
+    await node.apply([nodeObject('node-a', { addresses: ['192.168.0.10'] })]);
+    expect(kernelText(node.kernel)).to.equal(before);
+  });
 });
 
 function names(count: number): readonly string[] {

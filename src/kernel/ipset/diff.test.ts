@@ -207,6 +207,35 @@ destroy KUBE-EXCHANGE
     });
   }
 
+  it('exempts at the same time where the set is made anew', () => {
+    const tight = (sets: IpsetState) =>
+      new Map([...sets].map(([name, set]) => [name, { ...set, oddities: name === exempting ? ['timeout 60'] : [] }]));
+    const exempting = 'KUBE-LOAD-BALANCER-LOCAL';
+    const [first, second] = ['203.0.113.8,6:80', '203.0.113.9,6:80'];
+    const both = { 'LOAD-BALANCER': ['203.0.113.8,tcp:80', '203.0.113.9,tcp:80'] };
+    const before = setsWith('IPv4', { ...both, 'LOAD-BALANCER-LOCAL': ['203.0.113.8,tcp:80'] });
+    const after = setsWith('IPv4', { ...both, 'LOAD-BALANCER-LOCAL': ['203.0.113.9,tcp:80'] });
+    const { early, late } = diffIpsets(tight(before), after, OWN);
+    const script = renderIpsetSteps(early);
+    expect(script).to.include(`swap ${exempting} KUBE-EXCHANGE\n`).and.not.include(first).and.not.include(second);
+    expect(renderIpsetSteps(late)).to.equal(lines([`add ${exempting} ${second}`]));
+    expect([...applyIpsetSteps(tight(before), [...early, ...late])]).to.deep.equal([...after]);
+  });
+
+  it('closes to all sources after it has opened to some where the set that closes is made anew too', () => {
+    const ranged = {
+      'LOAD-BALANCER-FW': ['203.0.113.9,tcp:80'],
+      'LOAD-BALANCER-SOURCE-CIDR': ['203.0.113.9,tcp:80,192.0.2.0/24'],
+    };
+    const open = new Map(setsWith('IPv4'));
+    open.set('KUBE-LOAD-BALANCER-FW', { ...setOf(open, 'KUBE-LOAD-BALANCER-FW'), oddities: ['timeout 60'] });
+    const script = renderIpsetSteps(diffIpsets(open, setsWith('IPv4', ranged), OWN).early);
+    expect(script.indexOf('add KUBE-LOAD-BALANCER-SOURCE-CIDR ')).to.be.within(
+      0,
+      script.indexOf('swap KUBE-LOAD-BALANCER-FW KUBE-EXCHANGE'),
+    );
+  });
+
   it('closes to all sources after it has opened to some, and opens to all before it closes to some', () => {
     const ranged = {
       'LOAD-BALANCER-FW': ['203.0.113.9,tcp:80'],

@@ -22,25 +22,30 @@ export interface IpsetDiff {
 /**
  * What leads from `observed` to `desired`: additions early, deletions late. The other way round for entries that spare a frontend the
  * masquerading and neither come nor go with it: while it has servers elsewhere it needs that. A set with other parameters is replaced: made
- * and filled under another name, then swapped, so that a packet meets the old one or the new one. Sets under own names that are not in
- * `desired` are destroyed; all others are not looked at.
+ * and filled under another name, then swapped, so that a packet meets the old one or the new one. What closes comes after all that opens
+ * again; in `late` it goes first, as it stands first among the sets. Sets under own names that are not in `desired` are destroyed; all others
+ * are not looked at.
  */
 export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSets): IpsetDiff {
   const creates: IpsetStep[] = observed.has(own.exchange) ? [{ kind: 'destroy-set', name: own.exchange }] : [];
-  const early: IpsetStep[] = [];
+  const [opening, closing]: readonly [IpsetStep[], IpsetStep[]] = [[], []];
   const late: IpsetStep[] = [];
   const rebuilt: string[] = [];
   for (const [name, set] of desired) {
     const present = observed.get(name);
     if (present === set) continue;
+    const early = own.closing.has(name) ? closing : opening;
     if (present && isSwappable(present, set)) {
       const kept = keptEntries(present);
+      const from = own.exemptions.get(name) ?? '';
+      const [isOld, stays] = [observed.get(from)?.entries, desired.get(from)?.entries];
       if (isReplaced(present, set)) {
-        early.push(...exchange(kept, set, own));
-        late.push(...deletes(kept, set));
+        const waiting = adds(present.entries, set).filter(({ entry }) => isOld?.has(entry));
+        const ending = deletes(kept, set).filter(({ entry }) => stays?.has(entry));
+        const left = without(kept, ending);
+        early.push(...exchange(left, withEntries(set, without(set.entries, waiting)), own));
+        late.push(...deletes(left, set), ...waiting);
       } else {
-        const from = own.exemptions.get(name) ?? '';
-        const [isOld, stays] = [observed.get(from)?.entries, desired.get(from)?.entries];
         for (const step of adds(kept, set)) (isOld?.has(step.entry) ? late : early).push(step);
         for (const step of deletes(kept, set)) (stays?.has(step.entry) ? early : late).push(step);
       }
@@ -56,13 +61,7 @@ export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSe
   for (const name of own.names) {
     if (observed.has(name) && !desired.has(name)) late.push({ kind: 'destroy-set', name });
   }
-  return { early: [...creates, ...closingLast(early, own)], late, rebuilt };
-}
-
-/** What closes comes after all that opens again; in `late` it goes first, as it stands first among the sets. */
-function closingLast(steps: readonly IpsetStep[], { closing }: OwnSets): readonly IpsetStep[] {
-  const isClosing = (step: IpsetStep) => 'entry' in step && closing.has(step.set.name);
-  return [...steps.filter((step) => !isClosing(step)), ...steps.filter(isClosing)];
+  return { early: [...creates, ...opening, ...closing], late, rebuilt };
 }
 
 /** The state after the steps, provided the kernel accepts them all. */
@@ -155,6 +154,10 @@ function adds(present: ReadonlySet<SetEntry>, set: IpSet): readonly EntryStep[] 
   const steps: EntryStep[] = [];
   for (const entry of set.entries) if (!present.has(entry)) steps.push({ kind: 'add-entry', set, entry });
   return steps;
+}
+
+function without(entries: ReadonlySet<SetEntry>, steps: readonly EntryStep[]): ReadonlySet<SetEntry> {
+  return steps.length === 0 ? entries : entries.difference(new Set(steps.map(({ entry }) => entry)));
 }
 
 type EntryStep = Extract<IpsetStep, { readonly entry: SetEntry }>;
