@@ -20,6 +20,7 @@ import {
   RECORD_OUTPUT,
   RENDER_OPTIONS,
   REPLAY_OPTIONS,
+  runOptions,
   STATUS_OPTIONS,
   TRACE,
 } from './options.ts';
@@ -29,7 +30,7 @@ import {
   explainArguments,
   isOn,
   recordForm,
-  refuseWriting,
+  refuseRunOnly,
   renderArguments,
   replayArguments,
   runArguments,
@@ -38,7 +39,7 @@ import {
 import type { Terminal } from './terminal.ts';
 import { texts, UsageError } from './usage-error.ts';
 import { readVersionFlag } from './version-flag.ts';
-import { refuseWords, spellOut, withoutRepetitions, withPositional } from './words.ts';
+import { askedForHelp, refuseWords, spellOut, withoutRepetitions, withPositional } from './words.ts';
 
 /** Understands a command line and carries it out. What cannot be understood is one line on stderr and status 2. */
 export async function runCommandLine(
@@ -57,14 +58,14 @@ export async function runCommandLine(
       if (wish.value.kind === 'go-on') exitCode = await command(given, wish.value.version);
       else await terminal.output(wish.value.text);
     };
-  const parser = yargs(words.flatMap(spellOut))
+  const parser = yargs(askedForHelp(words).flatMap(spellOut))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
     .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'populate--': true })
     .command(
       ['run', '$0'],
       'the node daemon',
-      (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
+      (command) => runOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
       carryOut((given, reported) => {
         if (isOn(given, 'cleanup')) return commands.cleanup(cleanupArguments(given), reported);
         const args = runArguments(given);
@@ -117,7 +118,7 @@ export async function runCommandLine(
           .example('$0 doctor --config /var/lib/kube-proxy/config.conf', 'as the daemon is configured')
           .example('$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'),
       carryOut((given) => {
-        refuseWriting(given);
+        refuseRunOnly(given);
         return commands.doctor({ flags: configFlags(given), form: recordForm(given) });
       }),
     )
