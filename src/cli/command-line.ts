@@ -1,11 +1,14 @@
 import yargs from 'yargs';
 import type { Commands, GivenFlags } from './arguments.ts';
 import {
+  CLEANUP_EXAMPLES,
   DIFF_EXAMPLES,
   EXPLAIN_EXAMPLES,
   EXPLAIN_OPTIONS,
   EXPLAIN_TARGET,
   OBJECT_OPTIONS,
+  RENDER_EXAMPLES,
+  REPLAY_EXAMPLES,
   withExamples,
 } from './comparison-options.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -76,7 +79,7 @@ export async function runCommandLine(
     .command(
       'render',
       'print what would be programmed for objects in files',
-      (command) => configOptions(outputOption(command)).options(RENDER_OPTIONS),
+      (command) => withExamples(configOptions(outputOption(command)).options(RENDER_OPTIONS), RENDER_EXAMPLES),
       carryOut((given) => commands.render(renderArguments(given))),
     )
     .command(
@@ -99,14 +102,15 @@ export async function runCommandLine(
     .command(
       'replay [trace]',
       'run a trace of cluster events through the queue on a simulated clock',
-      (command) => command.positional('trace', TRACE).options(REPLAY_OPTIONS),
+      (command) => withExamples(command.positional('trace', TRACE).options(REPLAY_OPTIONS), REPLAY_EXAMPLES),
       (given: GivenFlags) =>
         carryOut((taken) => commands.replay(replayArguments(taken)))(withPositional(given, 'trace')),
     )
     .command(
       'cleanup',
       'remove what this program, or kube-proxy, made on this node',
-      (command) => configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN),
+      (command) =>
+        withExamples(configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN), CLEANUP_EXAMPLES),
       carryOut((given, reported) => commands.cleanup(cleanupArguments(given), reported)),
     )
     .command(
