@@ -73,9 +73,10 @@ async function lookAt(
   const settings = [...paths, REUSE_MODE, ...TABLE_SETTINGS, ...FORWARDING_SETTINGS];
   const settingsOf = (uplink: string) => [reversePathSetting(uplink)];
   const metricsPort = wishes.ports.find(({ server }) => server === 'metrics')?.port ?? KUBE_PROXY_PORT;
-  const [facts, holder, proxyMode, apiServer] = await Promise.all([
+  // First and alone: its answer has a second, and the reading of a node can keep this process busy for longer.
+  const holder = await lookedAt.readLockHolder();
+  const [facts, proxyMode, apiServer] = await Promise.all([
     readNodeFacts(host, { kernelRelease, scheduler, settings, settingsOf }),
-    lookedAt.readLockHolder(),
     lookedAt.askProxyMode(metricsPort),
     findApiServer(lookedAt, config),
   ]);

@@ -246,6 +246,11 @@ describe('cli/command-line', () => {
     });
   }
 
+  it('takes an empty name of the Node, as an unset variable of a script gives one, for none', async () => {
+    expect((await carryOut('render', '-f', 'a', '--node', '')).render?.node).to.equal(undefined);
+    expect((await carryOut('diff', '--node=')).diff?.node).to.equal(undefined);
+  });
+
   const cleanups: readonly (readonly [readonly string[], Partial<CleanupArguments>])[] = [
     [['cleanup'], {}],
     [['--cleanup'], { flags: { cleanup: 'true' } }],
@@ -324,6 +329,9 @@ describe('cli/command-line', () => {
     [['render', '-f', 'a', '--write-config-to=x'], '--write-config-to is not an option of this command'],
     [['render', '-f', 'a', '--dry-run'], 'dry-run'],
     [['doctor', '--write-config-to=x'], '--write-config-to is not an option of this command'],
+    [['diff', '--cleanup'], '--cleanup is not an option of this command'],
+    [['explain', 'cart', '--init-only'], '--init-only is not an option of this command'],
+    [['doctor', '--cleanup=true'], '--cleanup is not an option of this command'],
     [['doctor', '-o', 'script'], 'Given: "script"'],
     [['doctor', '--service', 'a/b'], '--service is not an option of this command'],
     [['status', '--service', 'cart'], '--service: "cart" is not NAMESPACE/NAME'],

@@ -1,11 +1,14 @@
 import yargs from 'yargs';
 import type { Commands, GivenFlags } from './arguments.ts';
 import {
+  CLEANUP_EXAMPLES,
   DIFF_EXAMPLES,
   EXPLAIN_EXAMPLES,
   EXPLAIN_OPTIONS,
   EXPLAIN_TARGET,
   OBJECT_OPTIONS,
+  RENDER_EXAMPLES,
+  REPLAY_EXAMPLES,
   withExamples,
 } from './comparison-options.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -20,6 +23,7 @@ import {
   RECORD_OUTPUT,
   RENDER_OPTIONS,
   REPLAY_OPTIONS,
+  runOptions,
   STATUS_OPTIONS,
   TRACE,
 } from './options.ts';
@@ -29,7 +33,7 @@ import {
   explainArguments,
   isOn,
   recordForm,
-  refuseWriting,
+  refuseRunOnly,
   renderArguments,
   replayArguments,
   runArguments,
@@ -38,7 +42,7 @@ import {
 import type { Terminal } from './terminal.ts';
 import { texts, UsageError } from './usage-error.ts';
 import { readVersionFlag } from './version-flag.ts';
-import { refuseWords, spellOut, withoutRepetitions, withPositional } from './words.ts';
+import { askedForHelp, refuseWords, spellOut, withoutRepetitions, withPositional } from './words.ts';
 
 /** Understands a command line and carries it out. What cannot be understood is one line on stderr and status 2. */
 export async function runCommandLine(
@@ -57,14 +61,14 @@ export async function runCommandLine(
       if (wish.value.kind === 'go-on') exitCode = await command(given, wish.value.version);
       else await terminal.output(wish.value.text);
     };
-  const parser = yargs(words.flatMap(spellOut))
+  const parser = yargs(askedForHelp(words).flatMap(spellOut))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
     .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'populate--': true })
     .command(
       ['run', '$0'],
       'the node daemon',
-      (command) => configOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
+      (command) => runOptions(outputOption(command)).option('dry-run', DRY_RUN).option('record', RECORD),
       carryOut((given, reported) => {
         if (isOn(given, 'cleanup')) return commands.cleanup(cleanupArguments(given), reported);
         const args = runArguments(given);
@@ -75,7 +79,7 @@ export async function runCommandLine(
     .command(
       'render',
       'print what would be programmed for objects in files',
-      (command) => configOptions(outputOption(command)).options(RENDER_OPTIONS),
+      (command) => withExamples(configOptions(outputOption(command)).options(RENDER_OPTIONS), RENDER_EXAMPLES),
       carryOut((given) => commands.render(renderArguments(given))),
     )
     .command(
@@ -98,14 +102,15 @@ export async function runCommandLine(
     .command(
       'replay [trace]',
       'run a trace of cluster events through the queue on a simulated clock',
-      (command) => command.positional('trace', TRACE).options(REPLAY_OPTIONS),
+      (command) => withExamples(command.positional('trace', TRACE).options(REPLAY_OPTIONS), REPLAY_EXAMPLES),
       (given: GivenFlags) =>
         carryOut((taken) => commands.replay(replayArguments(taken)))(withPositional(given, 'trace')),
     )
     .command(
       'cleanup',
       'remove what this program, or kube-proxy, made on this node',
-      (command) => configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN),
+      (command) =>
+        withExamples(configOptions(command).option('of', OF).option('dry-run', CLEANUP_DRY_RUN), CLEANUP_EXAMPLES),
       carryOut((given, reported) => commands.cleanup(cleanupArguments(given), reported)),
     )
     .command(
@@ -117,7 +122,7 @@ export async function runCommandLine(
           .example('$0 doctor --config /var/lib/kube-proxy/config.conf', 'as the daemon is configured')
           .example('$0 doctor -o json | jq -r ".findings[].id"', 'names of what was found'),
       carryOut((given) => {
-        refuseWriting(given);
+        refuseRunOnly(given);
         return commands.doctor({ flags: configFlags(given), form: recordForm(given) });
       }),
     )

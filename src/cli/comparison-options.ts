@@ -23,6 +23,21 @@ export const OBJECT_OPTIONS: Readonly<Record<string, Options>> = {
   },
 };
 
+export const RENDER_EXAMPLES = [
+  ['render -f cluster.yaml --node NAME', 'with what kubectl get svc,endpointslices,nodes -A -o yaml prints'],
+  ['render -f - --node NAME -o ipvs', 'objects from standard input; lines for ipvsadm -R'],
+] as const;
+
+export const CLEANUP_EXAMPLES = [
+  ['cleanup --dry-run', 'what would be removed'],
+  ['cleanup --of iptables', 'what kube-proxy in iptables mode left'],
+] as const;
+
+export const REPLAY_EXAMPLES = [
+  ['replay --generate slices=100,seconds=20', 'a trace that is made up'],
+  ['replay trace.jsonl.gz --sync-period 5m', 'one of run --record, with another period'],
+] as const;
+
 export const DIFF_EXAMPLES = [
   ['diff', 'what the next full pass would change'],
   ['diff -o ipvs', 'the same as lines for ipvsadm -R, and nothing else'],

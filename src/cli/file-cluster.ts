@@ -30,6 +30,9 @@ export async function readFileCluster(
   for (const problem of files.problems) terminal.error(`error: ${describeProblem(problem)}`);
   const objects = decodeObjects(files.objects);
   if (objects.ignored.size > 0) terminal.error(`note: passed over: ${countKinds(objects.ignored)}`);
+  if ([objects.services, objects.slices, objects.nodes].every(({ length }) => length === 0)) {
+    terminal.error('warning: no Service, EndpointSlice or Node was read');
+  }
   const node = findNode(name, config, objects.nodes);
   const view: NodeView = {
     ...node.object,

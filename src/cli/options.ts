@@ -5,8 +5,23 @@ import { CLEANED_MODES } from './arguments.ts';
 import { RECORD_FORMS } from './format-record.ts';
 import { OUTPUT_FORMS } from './output.ts';
 
+/** Flags that say what the daemon's command does instead; other commands refuse them and leave them out of their help. */
+export const RUN_ONLY: readonly string[] = ['write-config-to', 'cleanup', 'init-only'];
+
+/** The flags of all commands that read the configuration. */
 export function configOptions<T>(command: Argv<T>): Argv<T> {
-  return FLAGS.reduce<Argv<T>>((argv, flag) => argv.option(flag.name, yargsOption(flag)) as Argv<T>, command);
+  return addFlags(command, ({ name }) => !RUN_ONLY.includes(name));
+}
+
+export function runOptions<T>(command: Argv<T>): Argv<T> {
+  return addFlags(command, () => true);
+}
+
+function addFlags<T>(command: Argv<T>, isShown: (flag: Flag) => boolean): Argv<T> {
+  return FLAGS.reduce<Argv<T>>(
+    (argv, flag) => argv.option(flag.name, { ...yargsOption(flag), hidden: !isShown(flag) }) as Argv<T>,
+    command,
+  );
 }
 
 function yargsOption({ name, alias, type, kind, default: shown, description, deprecated }: Flag): Options {

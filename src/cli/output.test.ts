@@ -74,7 +74,7 @@ address replace fd00:20::1/128 dev kube-ipvs0
       '# virtual servers and real servers: ipvsadm -R',
       '# addresses: ip -batch -',
       '# health check ports',
-      '# 32000 shop/lb: 1 local endpoints',
+      '# 32000 shop/lb, IPv4: local endpoints: 1',
     ]);
     for (const form of ['ipset', 'iptables', 'ip6tables', 'ipvs', 'address'] as const) {
       expect(lines.join('\n')).to.include(textOf(dryRun(), form));

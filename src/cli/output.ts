@@ -63,10 +63,14 @@ function* formatScript({ sysctls, families }: DryRun): Generator<string> {
     }
     if (length === 0) yield '# nothing\n';
   }
-  const checks = families.flatMap(({ healthChecks }) => healthChecks);
+  const checks = families.flatMap(({ kernel, healthChecks }) =>
+    healthChecks.map(
+      ({ port, service, localEndpoints }) =>
+        `# ${port} ${service}, ${kernel.family}: local endpoints: ${localEndpoints}\n`,
+    ),
+  );
   if (checks.length > 0) yield '\n# health check ports\n';
-  for (const { port, service, localEndpoints } of checks)
-    yield `# ${port} ${service}: ${localEndpoints} local endpoints\n`;
+  yield* checks;
 }
 
 /** In the order in which a node is programmed. */

@@ -12,6 +12,7 @@ import {
   type StatusArguments,
 } from './arguments.ts';
 import type { RecordForm } from './format-record.ts';
+import { RUN_ONLY } from './options.ts';
 import type { OutputForm } from './output.ts';
 import { texts, UsageError } from './usage-error.ts';
 
@@ -60,10 +61,12 @@ export function replayArguments(given: GivenFlags): ReplayArguments {
   return { ...named, form: last('output') === 'json' ? 'json' : 'table' };
 }
 
-/** The flag is there in every command that reads the configuration. */
-export function refuseWriting(given: GivenFlags): void {
-  if (!texts(given['write-config-to']).some(Boolean)) return;
-  throw new UsageError('--write-config-to is not an option of this command');
+/** What only the daemon's command does; the flags are there in every command that reads the configuration. */
+export function refuseRunOnly(given: GivenFlags): void {
+  const refused = RUN_ONLY.find((name) =>
+    name === 'write-config-to' ? texts(given[name]).some(Boolean) : isOn(given, name),
+  );
+  if (refused !== undefined) throw new UsageError(`--${refused} is not an option of this command`);
 }
 
 export function statusArguments(given: GivenFlags): StatusArguments {
@@ -83,11 +86,11 @@ export function renderArguments(given: GivenFlags): RenderArguments {
 }
 
 function objectArguments(given: GivenFlags): ObjectArguments {
-  refuseWriting(given);
+  refuseRunOnly(given);
   return {
     flags: configFlags(given),
     files: texts(given.filename),
-    node: texts(given.node).at(-1),
+    node: texts(given.node).at(-1) || undefined,
     nodeAddresses: texts(given['node-addresses']),
   };
 }

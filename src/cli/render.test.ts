@@ -147,6 +147,12 @@ describe('cli/render', () => {
     expect(errors[0]).to.match(/^error: standard input:\d+:\d+: .*; this document is left out$/);
   });
 
+  it('warns where nothing was read, as of a pipe whose first command has failed', async () => {
+    const warning = 'warning: no Service, EndpointSlice or Node was read';
+    expect((await rendered('', { node: 'node-a' })).errors).to.include(warning);
+    expect((await rendered([a], { node: 'node-a' })).errors).to.not.include(warning);
+  });
+
   it('tells of kinds that it passes over', async () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } };
     expect((await rendered([pod, cart, pod, a])).notes).to.deep.equal(['note: passed over: 2 × v1 Pod']);

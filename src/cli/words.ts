@@ -38,6 +38,12 @@ function looseWords(given: GivenFlags): readonly string[] {
   return [...words, ...texts(given['--'])];
 }
 
+/** `help`, `help diff`: what people type who know other tools. */
+export function askedForHelp(words: readonly string[]): readonly string[] {
+  const [first, ...others] = words;
+  return first === 'help' ? [...others, '--help'] : words;
+}
+
 const COMMANDS = ['run', 'render', 'diff', 'explain', 'replay', 'cleanup', 'doctor', 'status'];
 
 /** What a command is about may stand behind `--`. */

@@ -195,7 +195,7 @@ describe('explain/explain-service', () => {
 
   it('says why nothing is served', () => {
     const why = (given: Parameters<typeof service>[0]) => explained(service(given), []).notServed;
-    expect(why({})).to.deep.equal(['in IPv6 it has no cluster address']);
+    expect(why({})).to.deep.equal(['in IPv6, as it has no cluster address there']);
     expect(why({ type: 'ExternalName' })).to.deep.equal(['it is of type ExternalName, which is for DNS alone']);
     expect(why({ clusterIP: 'None' })).to.deep.equal(['it is headless: clients dial its endpoints themselves']);
     expect(why({ clusterIP: undefined })).to.deep.equal(['it has no cluster address yet']);

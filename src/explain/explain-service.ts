@@ -147,7 +147,7 @@ function whyNotServed(service: Service, families: readonly Desired[]): readonly 
   if (service.clusterIP === undefined) return ['it has no cluster address yet'];
   if (service.ports.length === 0) return ['it has no port that can be served'];
   const without = families.filter(({ kernel }) => service.clusterIPs[kernel.family] === undefined);
-  return without.map(({ kernel }) => `in ${kernel.family} it has no cluster address`);
+  return without.map(({ kernel }) => `in ${kernel.family}, as it has no cluster address there`);
 }
 
 function isAbout({ object, service }: Problem, name: ServiceName, slices: readonly EndpointSlice[]): boolean {

@@ -93,13 +93,23 @@ describe('test/deploy/entrypoint', () => {
     it(name, () => {
       saved('legacy', legacy);
       saved('nft', nft);
-      expect(start()).to.deep.equal({ status: 0, backEnd: used, rest: '--max-semi-space-size=8 src/main.js run', said });
+      expect(start()).to.deep.equal({
+        status: 0,
+        backEnd: used,
+        rest: '--max-semi-space-size=8 src/main.js run',
+        said,
+      });
     });
   }
 
   it('uses nft where neither tool works', () => {
     for (const backEnd of ['legacy', 'nft']) script(`iptables/${backEnd}/iptables-save`, 'echo no >&2; exit 1');
-    expect(start()).to.deep.equal({ status: 0, backEnd: 'nft', rest: '--max-semi-space-size=8 src/main.js run', said: '' });
+    expect(start()).to.deep.equal({
+      status: 0,
+      backEnd: 'nft',
+      rest: '--max-semi-space-size=8 src/main.js run',
+      said: '',
+    });
   });
 
   it('uses what it is told to, without looking', () => {
