@@ -11,11 +11,14 @@ import { itWithKubectl } from '../apiserver/kubectl.ts';
 import { checkWorkload } from './check-workload.ts';
 import { only, readManifests, TOP } from './kustomize.ts';
 
-const PAGES = ['docs/how-to', 'docs/tutorials'].flatMap((folder) =>
-  readdirSync(join(TOP, folder))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => ({ page: name, path: join(folder, name) })),
-);
+const PAGES = [
+  { page: 'README.md', path: 'README.md' },
+  ...['docs/how-to', 'docs/tutorials'].flatMap((folder) =>
+    readdirSync(join(TOP, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => ({ page: name, path: join(folder, name) })),
+  ),
+];
 const read = (path: string) => readFileSync(join(TOP, path), 'utf8');
 
 describe('test/deploy/pages', () => {
