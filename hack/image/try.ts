@@ -60,7 +60,9 @@ for (const backEnd of backEnds) {
         expectEqual((await inImage('main', ['iptables-save'])).stdout.includes(':KUBE-SERVICES'), true);
         expectEqual(await ask('http://127.0.0.1:10256/healthz'), 200);
         expectEqual(await ask('http://127.0.0.1:10249/metrics'), 200);
-        for (const command of debuggingCommands()) await inImage('main', ['sh', '-c', command]);
+        const { hostname, port } = new URL(api.url);
+        const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+        for (const command of debuggingCommands()) await inImage('main', ['sh', '-c', command], { env });
       });
       expectEqual(await get('http://10.96.0.10/'), 'hello from the cart\n');
       await forget(backEnd);
@@ -170,7 +172,8 @@ function inImage(container: 'init' | 'main', command: readonly string[], { input
 /** What docs/how-to/debug-service.md has people run in the container; its examples are the cart of the tutorial. Each has to succeed. */
 function debuggingCommands(): readonly string[] {
   const text = readFileSync(join(TOP, 'docs/how-to/debug-service.md'), 'utf8');
-  const commands = [...text.matchAll(/^at (.+)$/gm)].map(([, command]) => command ?? '');
+  const flags = '--config=/etc/ipvs-proxier/config.yaml --hostname-override=node-a';
+  const commands = [...text.matchAll(/^at (.+)$/gm)].map(([, command = '']) => command.replace('FLAGS', flags));
   if (commands.length < 10) throw new Error(`only ${commands.length} commands in the page on debugging`);
   return commands;
 }
