@@ -376,6 +376,19 @@ describe('queue/service-queue', () => {
       expect(heard).to.deep.equal(['taken', 'critical at 1000', 'taken', 'critical at 1000']);
     });
 
+    it('are not used up in advance by passes that others have asked for', () => {
+      const { queue, add, at, drained } = makeQueue(slow);
+      add('shop/cart', 'critical');
+      drained();
+      queue.done('shop/cart', 'applied');
+      for (let ms = 100; ms <= 900; ms += 100) {
+        at(ms);
+        add('shop/cart', 'critical');
+        expect([queue.nextDueMs(), drained().length]).to.deep.equal([1_000, 1]);
+        queue.done('shop/cart', 'applied');
+      }
+    });
+
     it('never bring anything forward', () => {
       const { queue, add, drained } = makeQueue({
         ...slow,

@@ -46,7 +46,7 @@ export interface ServiceQueueOptions {
  * - A Service that failed comes back on its own delay, or for a new event; one in quarantine for a change of the Service itself only.
  * - Those in quarantine are tried again together, once in a batch window at most.
  * - One that was not tried because its pass failed as a whole goes along with the next pass, whenever that comes, and asks for none.
- * - One token a pass: what is due waits for it when the bucket is empty.
+ * - One token a pass: what is due waits for it when the bucket is empty. A pass that comes sooner for another reason leaves it.
  *
  * Source: kubernetes/client-go util/workqueue/queue.go (dirty and processing), delaying_queue.go
  */
@@ -60,7 +60,7 @@ export class ServiceQueue {
   /** Due times of those waiting that any pass takes along, and of those that wait for their own time. In neither while in a pass. */
   readonly #riders = new DueHeap();
   readonly #loners = new DueHeap();
-  /** From when on the next pass may start; `undefined` when nothing needs one. */
+  /** From when on the next pass may start; `undefined` when no token was taken for it yet. */
   #tokenAtMs: number | undefined;
   #isShutDown = false;
   #idle = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ export class ServiceQueue {
     const nowMs = this.#options.clock.nowMs();
     const names = [...this.#riders.takeAll(), ...this.#takeLoners(scope, nowMs)];
     const taken = names.flatMap((service) => this.#take(service, nowMs) ?? []).sort(byUrgency);
-    if (taken.length > 0) this.#tokenAtMs = undefined;
+    if (taken.length > 0 && (this.#tokenAtMs ?? 0) <= nowMs) this.#tokenAtMs = undefined;
     this.#options.listener?.taken();
     this.#tellNext(nowMs);
     return taken;
