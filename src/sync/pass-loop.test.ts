@@ -4,7 +4,9 @@ import { portSpec, service, slice, sliceEndpoint } from '../../test/builders/obj
 import { proxierOn } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import { SteppedClock } from '../../test/stepped-clock.ts';
+import { serviceName } from '../model/names.ts';
 import { BoundedFrequencyRunner } from '../queue/bounded-frequency-runner.ts';
+import type { ServiceChange } from '../queue/change.ts';
 import { QueueMetrics } from '../queue/queue-metrics.ts';
 import { ServiceQueue } from '../queue/service-queue.ts';
 import { DEFAULT_QUEUE_SETTINGS } from '../queue/settings.ts';
@@ -12,6 +14,12 @@ import { ChangeIntake } from './change-intake.ts';
 import { type PassLog, PassLoop } from './pass-loop.ts';
 import { PassMetrics } from './pass-metrics.ts';
 import type { Proxier } from './proxier.ts';
+import type { Refusal } from './sync-family.ts';
+
+const CHANGE: Omit<ServiceChange, 'service'> = {
+  ...{ kind: 'service-added', level: 'critical' },
+  ...{ readyBefore: 1, readyAfter: 1, magnitude: 1 },
+};
 
 describe('sync/pass-loop', () => {
   let kernel: MemoryKernel;
@@ -383,6 +391,33 @@ describe('sync/pass-loop', () => {
       expect(queue.quarantined()).to.deep.equal([]);
       expect(queue.waiting().map(({ failures }) => failures)).to.deep.equal([0]);
     });
+  });
+
+  it('looks at each refusal a few times only, however many Services fail at once', async () => {
+    const names = Array.from({ length: 500 }, (_, n) => serviceName('shop', `odd-${n}`));
+    let looks = 0;
+    const refusals = names.map((name): Refusal => {
+      const refused = { kind: 'address', address: ip('203.0.113.1') } as const;
+      return {
+        get service() {
+          looks += 1;
+          return name;
+        },
+        ...{ refused, message: 'Invalid argument' },
+      };
+    });
+    const failing = new PassLoop({
+      proxier: {
+        kindOf: (kind) => kind,
+        pass: async (kind, reasons) => ({ kind, reasons, tookMs: 0, families: [], errors: [], refusals }),
+      },
+      ...{ queue, metrics, log: { info: () => {}, debug: () => {}, warn: () => {} } },
+      ...{ nowMs: () => clock.nowMs(), fullIntervalMs: 30_000 },
+    });
+    for (const name of names) queue.add({ ...CHANGE, service: name });
+    await failing.run(new Set(['critical']));
+    expect(queue.waiting().filter(({ failures }) => failures === 1)).to.have.lengthOf(500);
+    expect(looks).to.be.at.most(5 * 500);
   });
 
   describe('what the kernel did not take of a Service before', () => {

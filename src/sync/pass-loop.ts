@@ -3,7 +3,6 @@ import { describeRefused } from '../plan/refused.ts';
 import type { ServiceChange } from '../queue/change.ts';
 import type { QuarantineChange } from '../queue/quarantine.ts';
 import type { TakenService } from '../queue/queue-entry.ts';
-import type { WorkOutcome } from '../queue/queue-metrics.ts';
 import type { ServiceQueue } from '../queue/service-queue.ts';
 import type { PassMetrics } from './pass-metrics.ts';
 import type { PassReport, Proxier } from './proxier.ts';
@@ -58,10 +57,12 @@ export class PassLoop {
     metrics.ran(report, taken);
     if (kind === 'full') this.#lastFullMs = nowMs();
     this.#tell(report, taken);
-    for (const { service } of taken) this.#tellQuarantine(queue.done(service, outcomeOf(service, report)));
-    for (const service of new Set(report.refusals.map((refusal) => refusal.service))) {
-      if (!names.has(service)) queue.add(foundRefused(service));
-    }
+    const refused = new Set<string>(report.refusals.map(({ service }) => service));
+    // untried: the pass failed for a reason that is not the Service's
+    const otherwise = report.errors.length > 0 ? 'untried' : 'applied';
+    for (const { service } of taken)
+      this.#tellQuarantine(queue.done(service, refused.has(service) ? 'failed' : otherwise));
+    for (const service of refused.difference(names)) queue.add(foundRefused(service));
     this.#failures = report.errors.length > 0 ? this.#failures + 1 : 0;
     if (this.#failures > 0) return { kind: 'retry', afterMs: retryDelayMs(this.#failures) };
     const lookMs = Math.min(...report.families.map(({ lookAfterMs }) => lookAfterMs ?? Number.POSITIVE_INFINITY));
@@ -134,12 +135,6 @@ export class PassLoop {
 /** A Service that was in no need of a pass until one found that the kernel does not take something of it. */
 function foundRefused(service: string): ServiceChange {
   return { service, kind: 'minor', readyBefore: 1, readyAfter: 1, magnitude: 0, level: 'low' };
-}
-
-/** `untried`: the pass failed for a reason that is not the Service's. */
-function outcomeOf(service: string, { errors, refusals }: PassReport): WorkOutcome {
-  if (refusals.some((refusal) => refusal.service === service)) return 'failed';
-  return errors.length > 0 ? 'untried' : 'applied';
 }
 
 /** These may have changed more than the events tell. */
