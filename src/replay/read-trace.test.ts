@@ -66,12 +66,32 @@ describe('replay/read-trace', () => {
     }
   });
 
+  const CUT_OFF = '0: the compressed data are cut off';
+
   it('reads compressed input as far as it goes', async () => {
     const many = Array.from({ length: 500 }, (_, number) => line(number, `cart-${number}`)).join('\n');
     const { times, faults } = await read(Readable.from([gzipSync(many).subarray(0, 2_000)]));
     expect(times.length).to.be.greaterThan(10);
-    expect(faults).to.have.lengthOf(1);
-    expect(faults[0]).to.match(new RegExp(`^${times.length + 1}: it is not JSON`));
+    expect(faults).to.have.lengthOf(2);
+    expect(faults[0]).to.equal(CUT_OFF);
+    expect(faults[1]).to.match(new RegExp(`^${times.length + 1}: it is not JSON`));
+  });
+
+  it('says that compressed input was cut off, wherever that is', async () => {
+    const bytes = gzipSync(text);
+    for (let size = 2; size < bytes.length; size++)
+      expect((await read(Readable.from([bytes.subarray(0, size)]))).faults[0], `${size}`).to.equal(CUT_OFF);
+  });
+
+  it('reads all lines before the place where compressed input is cut off', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, number) => line(number, `cart-${number}`)).join('\n');
+    const { times } = await read(pieces(gzipSync(`${lines}\n`).subarray(0, -8), 100_000));
+    expect(times).to.have.lengthOf(3_000);
+  });
+
+  it('reads compressed input that was put together from several', async () => {
+    const input = Readable.from([Buffer.concat([gzipSync(`${line(1)}\n`), gzipSync(`${line(2)}\n`)])]);
+    expect(await read(input)).to.deep.equal({ times: [1, 2], faults: [] });
   });
 
   it('says that compressed input is damaged', async () => {

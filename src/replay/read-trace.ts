@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { pipeline, type Readable } from 'node:stream';
-import { constants, createGunzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { fail, type Result } from '../model/result.ts';
 import { parseTraceEvent, type TraceEvent } from './trace-event.ts';
 
@@ -12,7 +12,8 @@ export interface TraceFault {
 
 /**
  * The events of a trace in pieces, as they are read. Every line that is no event, whose time is before that of an earlier one, or more than
- * 366 days after the first one's, is told of and passed over. Compressed input is known by its first bytes; one that was cut off is read as far as it goes.
+ * 366 days after the first one's, is told of and passed over. Compressed input is known by its first bytes;
+ * one that was cut off or is damaged is told of, too, and read as far as it goes.
  */
 export async function* readTrace(
   input: Readable,
@@ -87,10 +88,22 @@ async function* plainText(input: Readable): AsyncGenerator<Buffer> {
   const first = await pieces.next();
   if (first.done) return;
   const all = joined(first.value, pieces);
-  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) return yield* all;
-  const gunzip = createGunzip({ chunkSize: PIECE_BYTES, finishFlush: constants.Z_SYNC_FLUSH });
-  pipeline(all, gunzip, () => {});
-  yield* gunzip as AsyncIterable<Buffer>;
+  yield* first.value[0] === 0x1f && first.value[1] === 0x8b ? unpacked(all) : all;
+}
+
+/** What was unpacked before an error comes before it; the stream's own iterator would drop it. */
+async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
+  const ready: Buffer[] = [];
+  const damage = new Promise<Error>((resolve) => gunzip.once('error', resolve));
+  gunzip.on('data', (bytes: Buffer) => ready.push(bytes));
+  const step = async function* (begin: (done: () => void) => void) {
+    const error = await Promise.race([damage, new Promise<undefined>((resolve) => begin(() => resolve(undefined)))]);
+    yield* ready.splice(0);
+    if (error) throw error;
+  };
+  for await (const piece of pieces) yield* step((done) => gunzip.write(piece, done));
+  yield* step((done) => gunzip.end().once('end', done));
 }
 
 async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
@@ -100,6 +113,7 @@ async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerat
 
 function describeReadError({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'no such file';
+  if (code === 'Z_BUF_ERROR') return 'the compressed data are cut off';
   if (code?.startsWith('Z_')) return `the compressed data are damaged: ${message}`;
   return `cannot be read: ${code ?? message}`;
 }
