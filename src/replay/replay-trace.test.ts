@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DEFAULT_QUEUE_SETTINGS } from '../queue/settings.ts';
 import { DEFAULT_SPEC, type GenerateSpec } from './generate-spec.ts';
 import { generatePieces } from './generate-trace.ts';
-import { type Replayed, replayTrace } from './replay-trace.ts';
+import { type Replayed, type ReplaySettings, replayTrace } from './replay-trace.ts';
 import { type ControllerReport, reportReplay } from './report.ts';
 import type { TraceEvent } from './trace-event.ts';
 
@@ -10,7 +10,10 @@ const COST = { passMs: 20, serviceMs: 0.05 };
 const PERIODS = { minSyncPeriodMs: 1_000, syncPeriodMs: 30_000 };
 
 /** Runs a trace; what it says of one controller. */
-async function run(trace: AsyncIterable<Iterable<TraceEvent>>): Promise<{
+async function run(
+  trace: AsyncIterable<Iterable<TraceEvent>>,
+  given: Partial<ReplaySettings> = {},
+): Promise<{
   readonly replayed: Replayed;
   readonly of: (name: ControllerReport['name']) => ControllerReport;
 }> {
@@ -21,6 +24,7 @@ async function run(trace: AsyncIterable<Iterable<TraceEvent>>): Promise<{
     nodeName: 'node-a',
     otherNodes: 'watched',
     problem: ({ object, message }) => expect.fail(`${object}: ${message}`),
+    ...given,
   });
   const { controllers } = reportReplay(replayed);
   const of = (name: ControllerReport['name']) => {
@@ -153,6 +157,13 @@ describe('replay/replay-trace', () => {
       expect(of('ipvs-proxier').latencyMs.high).to.include({ events: 1, max: 120.05 });
       expect(of('ipvs-proxier').latencyMs.critical.max).to.equal(20.05);
       expect(of('kube-proxy').latencyMs.high).to.include({ events: 1, max: 20.05 });
+    });
+
+    it('ends when each controller has settled, though there is always a periodic pass of one of them', async () => {
+      const times = { minSyncPeriodMs: 0, syncPeriodMs: 1 };
+      const { of } = await run(generatePieces({ ...DEFAULT_SPEC, slices: 20, seconds: 2 }), times);
+      const counts = (['kube-proxy', 'ipvs-proxier'] as const).map((name) => of(name).latencyMs.all.events);
+      expect(counts).to.deep.equal([of('naive').latencyMs.all.events, of('naive').latencyMs.all.events]);
     });
 
     it('runs one pass for nothing', async () => {

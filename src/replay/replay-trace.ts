@@ -21,7 +21,7 @@ export interface ReplaySettings extends PassTimes {
 export interface Replayed {
   readonly controllers: readonly Controller[];
   readonly events: number;
-  /** From the first event until each controller is at rest and its minimum between passes is over. */
+  /** From the first event until each controller is at rest and the minimum between passes is over. */
   readonly durationMs: number;
 }
 
@@ -56,12 +56,21 @@ export async function replayTrace(
     }
   }
   if (!isStarted) start();
-  while (!controllers.every((controller) => controller.isSettled())) {
-    if (!(await clock.advanceToNext())) throw new Error('a controller waits for nothing');
-  }
-  await Promise.all(controllers.map((controller) => controller.stop()));
+  await settle(controllers, clock);
   const endMs = Math.max(...controllers.map(({ tally }) => tally.lastEndMs)) + settings.minSyncPeriodMs;
   return { controllers, events, durationMs: Math.max(endMs, clock.nowMs()) - startMs };
+}
+
+/** Goes on until each controller has been at rest, be it not all at once, and until the passes have ended that run by then. */
+async function settle(controllers: readonly Controller[], clock: SimulatedClock): Promise<void> {
+  const isBusy = (controller: Controller) => !controller.isSettled();
+  for (let busy = controllers.filter(isBusy); busy.length > 0; busy = busy.filter(isBusy)) {
+    if (!(await clock.advanceToNext())) throw new Error('a controller waits for nothing');
+  }
+  const runOut = async () => {
+    while (await clock.advanceToNext());
+  };
+  await Promise.all([...controllers.map((controller) => controller.stop()), runOut()]);
 }
 
 function makeControllers(settings: ReplaySettings, clock: SimulatedClock, filter: EventFilter): readonly Controller[] {
