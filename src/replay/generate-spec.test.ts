@@ -28,6 +28,7 @@ describe('replay/generate-spec', () => {
     ['seed=x', 'seed is "x"'],
     ['mix=flip:5', 'mix: "flip" is none of flap, replace, scale, minor, noise'],
     ['mix=flap', 'mix: the share of flap is "", not a number'],
+    ['mix=flap:1:2', 'mix: the share of flap is "1:2", not a number'],
     ['mix=flap:0', 'the mix is empty'],
     ['seed=1,flap:5', '"flap:5" is not of the form key=value'],
   ];

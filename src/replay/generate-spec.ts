@@ -52,7 +52,7 @@ export function parseGenerateSpec(words: string): Result<GenerateSpec, string> {
 }
 
 function withShare(spec: GenerateSpec, word: string): Result<GenerateSpec, string> {
-  const [name = '', share = ''] = word.split(':');
+  const [, name = '', share = ''] = /^([^:]*):?(.*)$/.exec(word) ?? [];
   const sort = CHANGE_SORTS.find((known) => known === name);
   if (!sort) return fail(`mix: ${JSON.stringify(name)} is none of ${CHANGE_SORTS.join(', ')}`);
   if (!/^\d+(\.\d+)?$/.test(share)) return fail(`mix: the share of ${name} is ${JSON.stringify(share)}, not a number`);

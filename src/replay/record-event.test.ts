@@ -82,7 +82,11 @@ describe('replay/record-event', () => {
       ports: {},
       addressType: 'IPv4',
     },
-    { metadata: { name: 'cart' }, spec: { podCIDRs: 'x' }, status: { addresses: [5, { type: 'InternalIP' }] } },
+    {
+      metadata: { name: 'cart' },
+      spec: { podCIDRs: 'x', taints: 7 },
+      status: { addresses: [5, { type: 'InternalIP' }] },
+    },
     { metadata: 'x' },
   ];
 
@@ -95,6 +99,11 @@ describe('replay/record-event', () => {
     ['Service', service],
     ['EndpointSlice', slice],
     ['Node', node],
+    [
+      'Node',
+      { ...node, spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', value: '1', effect: 'NoSchedule' }] } },
+    ],
+    ['Node', { ...node, metadata: { ...node.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } }],
     ...broken.flatMap((object) =>
       (['Service', 'EndpointSlice', 'Node'] as const).map((kind) => [kind, object] as const),
     ),

@@ -49,8 +49,8 @@ const KEPT: Readonly<Record<TracedKind, Kept>> = {
     endpoints: [{ addresses: true, conditions: true, nodeName: true, zone: true, hints: true }],
   },
   Node: {
-    metadata: { ...NAMES, labels: { 'topology.kubernetes.io/zone': true } },
-    spec: { podCIDR: true, podCIDRs: true },
+    metadata: { ...NAMES, deletionTimestamp: true, labels: { 'topology.kubernetes.io/zone': true } },
+    spec: { podCIDR: true, podCIDRs: true, taints: [{ key: true }] },
     status: { addresses: [{ type: true, address: true }] },
   },
 };
