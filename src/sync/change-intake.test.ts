@@ -49,6 +49,14 @@ describe('sync/change-intake', () => {
     expect(waiting()).to.deep.equal([['shop/cart', 'critical', 2]]);
   });
 
+  it('drops what a resync tells once more, as known in that version', () => {
+    intake.service(undefined, cart);
+    intake.slice(undefined, one);
+    expect([intake.service(cart, cart), intake.slice(one, one)]).to.deep.equal(['same-version', 'same-version']);
+    expect(dropped()).to.deep.equal({ 'same-version': 2, immaterial: 0, 'not-ours': 0 });
+    expect(waiting()).to.deep.equal([['shop/cart', 'critical', 2]]);
+  });
+
   it('queues both Services when a slice moves from one to the other', () => {
     const other = service({ name: 'shop/other', addresses: ['172.20.1.2'], ports: [portSpec()] });
     intake.service(undefined, cart);
