@@ -15,7 +15,7 @@ import type { Drains } from './drains.ts';
 import { type Leftover, leftoversAfter } from './leftovers.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 import { type Programmed, programFamily } from './program-family.ts';
-import { wantedBy } from './wanted-by.ts';
+import { wantersIn } from './wanted-by.ts';
 
 /** One family, as it is kept from pass to pass. */
 export interface FamilyParts {
@@ -94,21 +94,22 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
   const desired = wanted.update(tracked, inputs.node);
   const { leftovers } = refusedBefore;
   const waiting = new Set(leftovers.flatMap(({ refused: thing, waits }) => (waits > 0 ? [thing] : [])));
+  const wantedBy = wantersIn(desired);
   const isHeldBack = (thing: Refused) => {
-    const concerned = wantedBy(thing, desired);
+    const concerned = wantedBy(thing);
     if (concerned.length > 0) return !concerned.some(refusedBefore.isTried);
     return !inputs.everything && waiting.has(thing);
   };
   const heldBack = refusedBefore.things.filter(isHeldBack);
   const { refused, ...programmed } = await program(parts, desired, heldBack, inputs);
   const { runs, moreFlows, ...flows } = programmed.applied ? await clearStaleFlows(parts, desired, kernel) : NO_FLOWS;
-  const ofNobody = refused.filter(({ refused: thing }) => wantedBy(thing, desired).length === 0);
+  const ofNobody = refused.filter(({ refused: thing }) => wantedBy(thing).length === 0);
   return {
     error: programmed.error,
     plan: programmed.plan,
     ...flows,
     refusals: refused.flatMap(({ refused: thing, message }) =>
-      wantedBy(thing, desired).map((service) => ({ service, refused: thing, message })),
+      wantedBy(thing).map((service) => ({ service, refused: thing, message })),
     ),
     refused: [...heldBack, ...refused.map(({ refused: thing }) => thing)],
     leftovers: leftoversAfter(leftovers, (thing) => waiting.has(thing) && heldBack.includes(thing), ofNobody),

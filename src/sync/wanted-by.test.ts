@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import { desiredFor } from '../../test/builders/desired.ts';
 import { ip, port } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
+import type { OwnedFrontend } from '../desired/claims.ts';
 import type { SetEntry } from '../kernel/ipset/state.ts';
 import type { RealServerKey, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { Refused } from '../plan/refused.ts';
-import { wantedBy } from './wanted-by.ts';
+import { wantersIn } from './wanted-by.ts';
 
 describe('sync/wanted-by', () => {
   const cart = servicePort({ nodePort: port(30080), externalIPs: [ip('203.0.113.1')] });
@@ -54,6 +55,22 @@ describe('sync/wanted-by', () => {
   ];
   for (const [what, thing, services] of cases) {
     it(`lays ${what} to ${services.join() || 'nobody'}`, () =>
-      expect(wantedBy(thing, desired)).to.deep.equal(services));
+      expect(wantersIn(desired)(thing)).to.deep.equal(services));
   }
+
+  it('goes through all frontends once, of however many addresses it is asked', () => {
+    let times = 0;
+    class Owners extends Map<VirtualServerKey, OwnedFrontend> {
+      override values() {
+        times += 1;
+        return super.values();
+      }
+    }
+    const wantedBy = wantersIn({ ...desired, owners: new Owners(desired.owners) });
+    const counts = Array.from({ length: 100 }, (_, last) => {
+      return wantedBy({ kind: 'address', address: ip(`172.20.1.${last}`) }).length;
+    });
+    expect(counts.slice(0, 4)).to.deep.equal([0, 1, 1, 0]);
+    expect(times).to.equal(1);
+  });
 });

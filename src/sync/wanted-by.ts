@@ -10,28 +10,43 @@ import type { Refused } from '../plan/refused.ts';
 import { frontendOf } from '../plan/without-refused.ts';
 
 /**
- * Services that a thing concerns: those that want it, of which an address and an entry may have several, any of which may be to blame; or
- * for what was to be changed or deleted, whose frontend it is part of. Nobody where all that it was for has gone.
+ * Gives the Services that a thing concerns, as long as `desired` stays as it is: those that want it, of which an address and an entry may
+ * have several, any of which may be to blame; or for what was to be changed or deleted, whose frontend it is part of. Nobody where all that
+ * it was for has gone.
  */
-export function wantedBy(thing: Refused, desired: Desired): readonly ServiceName[] {
+export function wantersIn(desired: Desired): (thing: Refused) => readonly ServiceName[] {
   const { owners } = desired;
-  switch (thing.kind) {
-    case 'virtual-server':
-    case 'real-server': {
-      const owner = owners.get(thing.server);
-      const concerns =
-        thing.kind === 'virtual-server' ||
-        thing.change ||
-        (owner && realOfKey(owner.front.server.realServers, thing.real));
-      return owner && concerns ? [owner.part.port.service] : [];
+  let binders: Binders | undefined;
+  return (thing) => {
+    switch (thing.kind) {
+      case 'virtual-server':
+      case 'real-server': {
+        const owner = owners.get(thing.server);
+        const concerns =
+          thing.kind === 'virtual-server' ||
+          thing.change ||
+          (owner && realOfKey(owner.front.server.realServers, thing.real));
+        return owner && concerns ? [owner.part.port.service] : [];
+      }
+      case 'address':
+        binders ??= bindersOf(desired);
+        return servicesOf(binders.get(thing.address) ?? []);
+      case 'set':
+        return [];
+      default:
+        return thing.change ? servedWith(thing, desired) : askingFor(thing, desired);
     }
-    case 'address':
-      return servicesOf([...owners.values()].filter(({ front }) => binds(front, thing.address)));
-    case 'set':
-      return [];
-    default:
-      return thing.change ? servedWith(thing, desired) : askingFor(thing, desired);
-  }
+  };
+}
+
+/** Frontends by the address that is bound for them. */
+type Binders = ReadonlyMap<string, readonly OwnedFrontend[]>;
+
+function bindersOf({ owners }: Desired): Binders {
+  return Map.groupBy(
+    owners.values().filter(({ front }) => front.bind),
+    ({ front }) => addressEntry(front.server.address),
+  );
 }
 
 interface EntryOfSet {
