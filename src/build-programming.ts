@@ -73,6 +73,7 @@ export function buildProgramming(parts: ProgrammingParts): Programming {
     clock: systemClock,
     minIntervalMs: config.minSyncPeriodMs,
     maxIntervalMs: config.syncPeriodMs,
+    burst: config.queue.runnerBurst,
     run: (reasons) => {
       observers.passStarted();
       return passes.run(reasons);

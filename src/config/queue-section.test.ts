@@ -46,6 +46,8 @@ describe('config/queue-section', () => {
     ['passesPerSecond', 1000.5, RATE, '1000.5'],
     ['passBurst', 0, PASSES, '0'],
     ['passBurst', 10_001, PASSES, '10001'],
+    ['runnerBurst', 0, PASSES, '0'],
+    ['runnerBurst', 10_001, PASSES, '10001'],
     ['quarantineAfterFailures', 0, SOME, '0'],
   ];
   for (const [field, value, allowed, given] of refused) {
@@ -81,6 +83,7 @@ describe('config/queue-section', () => {
       ['passesPerSecond', 0.01],
       ['passesPerSecond', 1_000],
       ['passBurst', 10_000],
+      ['runnerBurst', 10_000],
       ['delays.low', '24h'],
       ['retries.minor.fast', '1ms'],
       ['retries.update.max', '24h0m0s'],

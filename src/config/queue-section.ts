@@ -33,6 +33,7 @@ export const queueSection = section({
   retryJitter: ratio().default(counts.retryJitterRatio),
   passesPerSecond: passRate().default(counts.passesPerSecond),
   passBurst: integer(1, QUEUE_BOUNDS.mostPassBurst).default(counts.passBurst),
+  runnerBurst: integer(1, QUEUE_BOUNDS.mostPassBurst).default(counts.runnerBurst),
   quarantineAfterFailures: integer(1).default(counts.quarantineAfterFailures),
 });
 

@@ -61,6 +61,7 @@ function written({ thresholds, levelDelaysMs, retries, ...others }: QueueSetting
     retryJitter: others.retryJitterRatio,
     passesPerSecond: others.passesPerSecond,
     passBurst: others.passBurst,
+    runnerBurst: others.runnerBurst,
     quarantineAfterFailures: others.quarantineAfterFailures,
   };
   return `${OWN}queue: ${JSON.stringify(queue)}`;
@@ -102,6 +103,7 @@ function possible(): fc.Arbitrary<QueueSettings> {
     retryJitterRatio: ratio(),
     passesPerSecond: fc.double({ min: 0.01, max: 1_000, noNaN: true }),
     passBurst: fc.integer({ min: 1, max: 10_000 }),
+    runnerBurst: fc.integer({ min: 1, max: 10_000 }),
     quarantineAfterFailures: someTimes(),
   });
 }
@@ -142,6 +144,7 @@ function oddGroup(): fc.Arbitrary<Partial<QueueSettings>> {
     oddRatio.map((retryJitterRatio) => ({ retryJitterRatio })),
     fc.constantFrom(-1, 0, 1e-300, 0.1, 1, 1_001).map((passesPerSecond) => ({ passesPerSecond })),
     fc.constantFrom(-1, 0, 1, 2, 10_001).map((passBurst) => ({ passBurst })),
+    fc.constantFrom(-1, 0, 1, 2, 10_001).map((runnerBurst) => ({ runnerBurst })),
     count.map((quarantineAfterFailures) => ({ quarantineAfterFailures })),
   );
 }

@@ -17,6 +17,7 @@ export function resolveQueue(queue: QueueSection): QueueSettings {
     retryJitterRatio: queue.retryJitter,
     passesPerSecond: queue.passesPerSecond,
     passBurst: queue.passBurst,
+    runnerBurst: queue.runnerBurst,
     quarantineAfterFailures: queue.quarantineAfterFailures,
   };
 }

@@ -37,6 +37,8 @@ describe('queue/settings', () => {
     ['passesPerSecond', { passesPerSecond: Number.NaN }],
     ['passBurst', { passBurst: 0.5 }],
     ['passBurst', { passBurst: 10_001 }],
+    ['runnerBurst', { runnerBurst: 0 }],
+    ['runnerBurst', { runnerBurst: 10_001 }],
     ['quarantineAfterFailures', { quarantineAfterFailures: 0 }],
   ];
   for (const [name, given] of cases) {

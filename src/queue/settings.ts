@@ -30,6 +30,8 @@ export interface QueueSettings {
   /** Passes that the queue may start in the long run, and at once after a quiet time. */
   readonly passesPerSecond: number;
   readonly passBurst: number;
+  /** Passes that a quiet runner may start on request without its minimum in between. */
+  readonly runnerBurst: number;
   /** Failures in a row that keep a Service out of the others' passes. */
   readonly quarantineAfterFailures: number;
 }
@@ -53,6 +55,7 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = {
   retryJitterRatio: 0.1,
   passesPerSecond: 50,
   passBurst: 100,
+  runnerBurst: 2,
   quarantineAfterFailures: 3,
 };
 
@@ -76,7 +79,8 @@ export function impossibleSettings(settings: QueueSettings): readonly string[] {
     ...RETRY_SORTS.map((sort) => [`retries.${sort}`, isPace(retries[sort])] as const),
     ['retryJitterRatio', isRatio(settings.retryJitterRatio)],
     ['passesPerSecond', isPassRate(settings.passesPerSecond)],
-    ['passBurst', settings.passBurst >= 1 && settings.passBurst <= QUEUE_BOUNDS.mostPassBurst],
+    ['passBurst', isBurst(settings.passBurst)],
+    ['runnerBurst', isBurst(settings.runnerBurst)],
     ['quarantineAfterFailures', settings.quarantineAfterFailures >= 1],
   ];
   return checks.filter(([, possible]) => !possible).map(([name]) => name);
@@ -98,6 +102,10 @@ function isPace(pace: RetryPace): boolean {
 
 function isPassRate(perSecond: number): boolean {
   return perSecond >= QUEUE_BOUNDS.fewestPassesPerSecond && perSecond <= QUEUE_BOUNDS.mostPassesPerSecond;
+}
+
+function isBurst(passes: number): boolean {
+  return passes >= 1 && passes <= QUEUE_BOUNDS.mostPassBurst;
 }
 
 function isDelay(value: number): boolean {

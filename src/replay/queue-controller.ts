@@ -47,6 +47,7 @@ export class QueueController implements Controller {
       clock,
       minIntervalMs: options.minSyncPeriodMs,
       maxIntervalMs: options.syncPeriodMs,
+      burst: settings.runnerBurst,
       run: (reasons) => passes.run(reasons),
     });
     const listener = new DueRequests(clock, this.#runner);

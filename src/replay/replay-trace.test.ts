@@ -159,6 +159,18 @@ describe('replay/replay-trace', () => {
       expect(of('kube-proxy').latencyMs.high).to.include({ events: 1, max: 20.05 });
     });
 
+    for (const [runnerBurst, waitedMs] of [
+      [1, 1_030.1],
+      [2, 30.1],
+    ] as const) {
+      it(`lets ${runnerBurst} of our passes start without the minimum in between, as a setting`, async () => {
+        const queue = { ...DEFAULT_QUEUE_SETTINGS, runnerBurst };
+        const { of } = await run(pieces(service, slice(50, 10), slice(60, 0)), { queue });
+        expect(of('ipvs-proxier').latencyMs.critical.max).to.be.closeTo(waitedMs, 0.001);
+        expect(of('kube-proxy').latencyMs.critical.max).to.be.closeTo(30.1, 0.001);
+      });
+    }
+
     it('ends when each controller has settled, though there is always a periodic pass of one of them', async () => {
       const times = { minSyncPeriodMs: 0, syncPeriodMs: 1 };
       const { of } = await run(generatePieces({ ...DEFAULT_SPEC, slices: 20, seconds: 2 }), times);

@@ -127,6 +127,7 @@ export const OWN_ROWS: readonly FieldRow[] = [
   row('queue.retryJitter', 0.1, [0], 2),
   row('queue.passesPerSecond', 50, [0.5], 0),
   row('queue.passBurst', 100, [1], 0),
+  row('queue.runnerBurst', 2, [1], 0),
   row('queue.quarantineAfterFailures', 3, [1], 0),
 ];
 
