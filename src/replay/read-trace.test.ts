@@ -85,8 +85,10 @@ describe('replay/read-trace', () => {
 
   it('reads all lines before the place where compressed input is cut off', async () => {
     const lines = Array.from({ length: 3_000 }, (_, number) => line(number, `cart-${number}`)).join('\n');
-    const { times } = await read(pieces(gzipSync(`${lines}\n`).subarray(0, -8), 100_000));
-    expect(times).to.have.lengthOf(3_000);
+    for (const size of [100_000, 20_000, 1_000, 2]) {
+      const { times, faults } = await read(pieces(gzipSync(`${lines}\n`).subarray(0, -8), size));
+      expect([times.length, faults], `${size}`).to.deep.equal([3_000, [CUT_OFF]]);
+    }
   });
 
   it('reads compressed input that was put together from several', async () => {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { pipeline, type Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { createGunzip, type Gunzip } from 'node:zlib';
 import { fail, type Result } from '../model/result.ts';
 import { parseTraceEvent, type TraceEvent } from './trace-event.ts';
 
@@ -88,22 +89,16 @@ async function* plainText(input: Readable): AsyncGenerator<Buffer> {
   const first = await pieces.next();
   if (first.done) return;
   const all = joined(first.value, pieces);
-  yield* first.value[0] === 0x1f && first.value[1] === 0x8b ? unpacked(all) : all;
+  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) return yield* all;
+  const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
+  pipeline(untilTaken(all, gunzip), gunzip, () => {});
+  yield* gunzip as AsyncIterable<Buffer>;
 }
 
-/** What was unpacked before an error comes before it; the stream's own iterator would drop it. */
-async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
-  const ready: Buffer[] = [];
-  const damage = new Promise<Error>((resolve) => gunzip.once('error', resolve));
-  gunzip.on('data', (bytes: Buffer) => ready.push(bytes));
-  const step = async function* (begin: (done: () => void) => void) {
-    const error = await Promise.race([damage, new Promise<undefined>((resolve) => begin(() => resolve(undefined)))]);
-    yield* ready.splice(0);
-    if (error) throw error;
-  };
-  for await (const piece of pieces) yield* step((done) => gunzip.write(piece, done));
-  yield* step((done) => gunzip.end().once('end', done));
+/** Ends when what was unpacked before was taken: that the data are cut off shows at the end, and drops what was not. */
+async function* untilTaken(pieces: AsyncIterable<Buffer>, gunzip: Gunzip): AsyncGenerator<Buffer> {
+  yield* pieces;
+  while (gunzip.writableLength + gunzip.readableLength > 0 && !gunzip.destroyed) await setImmediate();
 }
 
 async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
