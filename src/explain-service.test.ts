@@ -23,7 +23,12 @@ describe('explain-service', () => {
     ],
   };
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } };
-  const objects = [cart, slice, node].map((object) => stringify(object)).join('---\n');
+  const db = { ...cart, metadata: { namespace: 'shop', name: 'db' }, spec: { clusterIP: 'None' } };
+  const mesh = {
+    ...cart,
+    metadata: { namespace: 'shop', name: 'mesh', labels: { 'service.kubernetes.io/service-proxy-name': 'other' } },
+  };
+  const objects = [cart, db, mesh, slice, node].map((object) => stringify(object)).join('---\n');
 
   async function explain(target: string, given: Partial<ExplainArguments> = {}, host = startingHost()) {
     const messages: string[] = [];
@@ -86,17 +91,17 @@ describe('explain-service', () => {
   const unknown = [
     {
       target: 'shop/crt',
-      message: 'there is no Service shop/crt, or it is headless or of another proxy; did you mean shop/cart?',
+      message: 'there is no Service shop/crt; did you mean shop/cart?',
     },
     {
       target: 'crt',
-      message: 'there is no Service crt, or it is headless or of another proxy; did you mean shop/cart?',
+      message: 'there is no Service crt; did you mean shop/cart?',
     },
     {
       target: 'default/cart',
-      message: 'there is no Service default/cart, or it is headless or of another proxy; did you mean shop/cart?',
+      message: 'there is no Service default/cart; did you mean shop/cart?',
     },
-    { target: 'payments', message: 'there is no Service payments, or it is headless or of another proxy' },
+    { target: 'payments', message: 'there is no Service payments' },
     { target: 'cart:https', message: 'Service shop/cart has no port https; it has http 80/TCP' },
     {
       target: '10.180.0.1:8080',
@@ -112,6 +117,21 @@ describe('explain-service', () => {
   for (const { target, message } of unknown) {
     it(`says of ${target} what it may be`, async () =>
       expect(await explain(target)).to.deep.equal({ output: '', messages: [`error: ${message}`], exitCode: 1 }));
+  }
+
+  const unserved = [
+    { target: 'db', why: 'it is headless: clients dial its endpoints themselves' },
+    {
+      target: 'shop/mesh:http',
+      why: 'its label service.kubernetes.io/service-proxy-name leaves it to another proxy, "other"',
+    },
+  ];
+  for (const { target, why } of unserved) {
+    it(`says of ${target} why it is not served`, async () => {
+      const { output, messages, exitCode } = await explain(target);
+      expect([messages, exitCode]).to.deep.equal([[], 0]);
+      expect(output.split('\n').slice(2)).to.deep.equal([`  not served: ${why}`, '']);
+    });
   }
 
   it('takes nothing else for a question', async () =>

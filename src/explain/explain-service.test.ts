@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { nodeView, portSpec, service, settings, slice, slicePort } from '../../test/builders/objects.ts';
 import type { EndpointSlice, SliceEndpoint } from '../model/endpoint-slice.ts';
-import type { Service } from '../model/service.ts';
+import type { Service, UnselectedService } from '../model/service.ts';
 import { FAMILIES } from '../net/family.ts';
 import { computeOnce } from '../sync/compute-once.ts';
 import { type Explanation, explainService, type PortExplanation } from './explain-service.ts';
@@ -27,7 +27,11 @@ describe('explain/explain-service', () => {
   function explained(
     of: Service,
     slices: readonly EndpointSlice[],
-    { others = [], target = of.name as string }: { others?: readonly Service[]; target?: string } = {},
+    {
+      others = [],
+      unselected = [],
+      target = of.name as string,
+    }: { others?: readonly Service[]; unselected?: readonly UnselectedService[]; target?: string } = {},
   ): Explanation {
     const families = computeOnce({ services: [of, ...others], slices }, view, FAMILIES, settings());
     const asked = parseTarget(target);
@@ -35,6 +39,7 @@ describe('explain/explain-service', () => {
     const warnings = families.flatMap(({ problems }) => problems);
     const inputs = {
       slices,
+      unselected,
       nodeName: view.name,
       families,
       behaviour: 'documented',
@@ -200,6 +205,13 @@ describe('explain/explain-service', () => {
     expect(why({ clusterIP: 'None' })).to.deep.equal(['it is headless: clients dial its endpoints themselves']);
     expect(why({ clusterIP: undefined })).to.deep.equal(['it has no cluster address yet']);
     expect(why({ ports: [] })).to.deep.equal(['it has no port that can be served']);
+  });
+
+  it('names the other proxy to which a label leaves a Service', () => {
+    const own = service();
+    expect(explained(own, [], { unselected: [{ service: own, otherProxy: 'kube-router' }] }).notServed).to.deep.equal([
+      'its label service.kubernetes.io/service-proxy-name leaves it to another proxy, "kube-router"',
+    ]);
   });
 
   it('warns of fields that have no effect', () => {

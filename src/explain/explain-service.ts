@@ -5,7 +5,7 @@ import type { Endpoint } from '../model/endpoint.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import { type ServiceName, type ServicePortKey, servicePortKey } from '../model/names.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Service, ServicePortSpec } from '../model/service.ts';
+import type { Service, ServicePortSpec, UnselectedService } from '../model/service.ts';
 import type { Family } from '../net/family.ts';
 import { selectEndpoints } from '../topology/choose-endpoints.ts';
 import type { Change, LeftAlone } from './change.ts';
@@ -43,6 +43,8 @@ export interface PortExplanation {
 
 export interface ExplainInputs {
   readonly slices: readonly EndpointSlice[];
+  /** Services that are not for this proxy. */
+  readonly unselected: readonly UnselectedService[];
   readonly nodeName: string;
   readonly families: readonly Desired[];
   readonly behaviour: Behaviour;
@@ -70,7 +72,7 @@ export function explainService(service: Service, target: Target, inputs: Explain
         .flatMap((spec) => explainPort(service, spec, desired, inputs.comparisons[index], { ...inputs, slices }))
         .flatMap((port) => narrow(port, target)),
     ),
-    notServed: whyNotServed(service, families),
+    notServed: whyNotServed(service, inputs),
     healthCheck: check && { port: check.port, localEndpoints: check.localEndpoints },
     warnings: [
       ...inputs.warnings.filter((problem) => isAbout(problem, service.name, slices)),
@@ -141,7 +143,13 @@ function hasHint({ zoneHints, nodeHints }: Endpoint): boolean {
   return zoneHints.length > 0 || nodeHints.length > 0;
 }
 
-function whyNotServed(service: Service, families: readonly Desired[]): readonly string[] {
+function whyNotServed(service: Service, { families, unselected }: ExplainInputs): readonly string[] {
+  const otherProxy = unselected.find((each) => each.service === service)?.otherProxy;
+  if (otherProxy !== undefined) {
+    return [
+      `its label service.kubernetes.io/service-proxy-name leaves it to another proxy, ${JSON.stringify(otherProxy)}`,
+    ];
+  }
   if (service.type === 'ExternalName') return ['it is of type ExternalName, which is for DNS alone'];
   if (service.clusterIP === 'None') return ['it is headless: clients dial its endpoints themselves'];
   if (service.clusterIP === undefined) return ['it has no cluster address yet'];

@@ -44,6 +44,14 @@ describe('test/cli/cluster', () => {
     expect(exitCode).to.equal(0);
   });
 
+  it('explains of a headless Service, which no proxy lists, why it is not served', async () => {
+    api.apply(service({ ...WEB, name: 'db', type: 'ClusterIP', clusterIPs: ['None'] }));
+    const args = ['explain', 'db', '--kubeconfig', kubeconfig, '--node', 'node-a'];
+    const { stdout, messages, exitCode } = await runProgram(args);
+    expect([messages, exitCode]).to.deep.equal([[], 0]);
+    expect(stdout).to.include('  not served: it is headless: clients dial its endpoints themselves\n');
+  });
+
   it('warns when the API server does not know the node, and prints all the same', async () => {
     const { stdout, messages, exitCode } = await runProgram([
       'run',
