@@ -233,6 +233,6 @@ describe('explain/explain-service', () => {
   it('tells of the health check port', () => {
     const of = service({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: port(32000) });
     const slices = [slice({ endpoints: [backend(1, { nodeName: view.name }), backend(2)] })];
-    expect(explained(of, slices).healthCheck).to.deep.equal({ port: 32000, localEndpoints: 1 });
+    expect(explained(of, slices).healthChecks).to.deep.equal([{ family: 'IPv4', port: 32000, localEndpoints: 1 }]);
   });
 });

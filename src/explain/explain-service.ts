@@ -1,4 +1,5 @@
 import type { Desired } from '../desired/desired.ts';
+import type { HealthCheck } from '../desired/health-checks.ts';
 import type { Behaviour } from '../desired/settings.ts';
 import { virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { Endpoint } from '../model/endpoint.ts';
@@ -25,7 +26,8 @@ export interface Explanation {
   readonly ports: readonly PortExplanation[];
   /** Why nothing of it is served, in a family or at all. */
   readonly notServed: readonly string[];
-  readonly healthCheck: { readonly port: number; readonly localEndpoints: number } | undefined;
+  /** One for each family in which it has one. */
+  readonly healthChecks: readonly (Omit<HealthCheck, 'service'> & { readonly family: Family })[];
   readonly warnings: readonly Problem[];
 }
 
@@ -58,8 +60,6 @@ export interface ExplainInputs {
 export function explainService(service: Service, target: Target, inputs: ExplainInputs): Explanation {
   const slices = inputs.slices.filter((slice) => slice.service === service.name);
   const { families } = inputs;
-  const checks = families.flatMap(({ healthChecks }) => healthChecks);
-  const check = checks.find((each) => each.service === service.name);
   return {
     service: service.name,
     type: service.type,
@@ -73,7 +73,11 @@ export function explainService(service: Service, target: Target, inputs: Explain
         .flatMap((port) => narrow(port, target)),
     ),
     notServed: whyNotServed(service, inputs),
-    healthCheck: check && { port: check.port, localEndpoints: check.localEndpoints },
+    healthChecks: families.flatMap(({ kernel: { family }, healthChecks }) =>
+      healthChecks
+        .filter((check) => check.service === service.name)
+        .map(({ port, localEndpoints }) => ({ family, port, localEndpoints })),
+    ),
     warnings: [
       ...inputs.warnings.filter((problem) => isAbout(problem, service.name, slices)),
       ...ignoredFields(service),
