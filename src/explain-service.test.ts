@@ -82,6 +82,14 @@ describe('explain-service', () => {
     });
   });
 
+  it('warns of a Node that it knows nothing of, as nothing is local to it then', async () => {
+    const { output, messages, exitCode } = await explain('cart', { node: 'node-b' });
+    expect(messages).to.deep.equal([
+      'warning: Node node-b: is not among the objects; its zone, pod ranges and addresses are not known; there is node-a',
+    ]);
+    expect([output.startsWith('Service shop/cart on node node-b\n'), exitCode]).to.deep.equal([true, 0]);
+  });
+
   it('tells where the scheduler is set', async () => {
     const { output } = await explain('cart', { flags: { 'ipvs-scheduler': 'wrr' } });
     expect(output).to.include('      scheduler wrr (--ipvs-scheduler)\n');

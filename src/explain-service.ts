@@ -14,6 +14,7 @@ import { explainService as explain } from './explain/explain-service.ts';
 import { findTarget, type NotFound } from './explain/find-target.ts';
 import { parseTarget } from './explain/target.ts';
 import { gatherCluster } from './gather-cluster.ts';
+import { describeProblem } from './model/problem.ts';
 import { fail, type Result, succeed } from './model/result.ts';
 import { FAMILIES } from './net/family.ts';
 import { readNode, type SeenNode } from './read-node.ts';
@@ -43,6 +44,9 @@ export async function explainService(
   const gathered = await gatherCluster({ args, config, interfaces, ...asked, version, terminal });
   if (!gathered.ok) return giveUp(terminal, gathered.error);
   const { services, slices, unselected, view, isPartial, warnings } = gathered.value;
+  for (const warning of warnings.filter(({ object }) => object === `Node ${view.name}`)) {
+    terminal.error(`warning: ${describeProblem(warning)}`);
+  }
   const settings = proxySettings(config, node?.randomFully ?? true);
   const families = computeOnce({ services, slices }, view, node ? [...node.observed.keys()] : FAMILIES, settings);
   const found = findTarget(target, [...services, ...unselected.map(({ service }) => service)], families);
