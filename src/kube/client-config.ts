@@ -53,10 +53,10 @@ export function loadKubeConfig({
   const source = kubeconfig === '' ? 'in-cluster' : kubeconfig;
   try {
     const text = kubeconfig === '' ? '' : (given ?? readFileSync(kubeconfig, 'utf8'));
-    const read = kubeconfig === '' ? loginWithoutFile(master) : parseKubeconfig(text, kubeconfig);
+    const read = kubeconfig === '' ? loginWithoutFile(master) : parseKubeconfig(text, kubeconfig, master);
     if (!read) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
     const ca = read.cluster.caData ?? read.cluster.caFile;
-    const server = serverUrl(master === '' ? read.cluster.server : master, ca);
+    const server = serverUrl(read.cluster.server, ca);
     const others = otherServers.map((other) => serverUrl(other, ca));
     const odd = others.find((other) => new URL(other).protocol !== new URL(server).protocol);
     if (odd) return fail({ kind: 'kubeconfig-unusable', source, message: `${odd} has another scheme than ${server}` });

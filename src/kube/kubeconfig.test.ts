@@ -98,6 +98,43 @@ describe('kube/kubeconfig', () => {
     });
   }
 
+  const MASTER = 'https://192.0.2.9';
+  const { 'current-context': _, ...withoutCurrent } = JSON.parse(kubeconfig(SERVER, { token: 'secret' }));
+  const mastered = [
+    {
+      name: 'a cluster that is there',
+      text: kubeconfig(SERVER, { token: 'secret' }),
+      user: { name: 'me', token: 'secret' },
+    },
+    {
+      name: 'a cluster without a server',
+      text: kubeconfig({}, { token: 'secret' }),
+      user: { name: 'me', token: 'secret' },
+    },
+    {
+      name: 'a cluster that is not there',
+      text: kubeconfig(SERVER, { token: 'secret' }).replace('"cluster":"mine"', '"cluster":"none"'),
+      user: { name: 'me', token: 'secret' },
+    },
+    { name: 'no current context', text: JSON.stringify(withoutCurrent), user: { name: '' } },
+    { name: 'an empty one', text: "current-context: ''", user: { name: '' } },
+    { name: 'nothing', text: '', user: { name: '' } },
+  ];
+  for (const { name, text, user } of mastered) {
+    it(`takes the server from --master where it has ${name}`, () => {
+      const login = parseKubeconfig(text, '/x', MASTER);
+      expect([login?.cluster.server, login?.user]).to.deep.equal([MASTER, user]);
+    });
+  }
+
+  it('keeps the authority of its cluster beside --master', () => {
+    const login = parseKubeconfig(kubeconfig({ ...SERVER, 'certificate-authority': 'ca.crt' }), '/etc/config', MASTER);
+    expect(login?.cluster).to.include({ server: MASTER, caFile: '/etc/ca.crt' });
+  });
+
+  it('is refused beside --master, too, where it names a current context that is not there', () =>
+    expect(parseKubeconfig(kubeconfig(SERVER).replace('"here"', '"nowhere"'), '/x', MASTER)).to.equal(undefined));
+
   const unusable = [
     { text: '- a\n- b', message: /^it is not as in a kubeconfig: / },
     { text: 'clusters: none', message: /^it is not as in a kubeconfig: .*clusters/ },

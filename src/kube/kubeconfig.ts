@@ -54,19 +54,23 @@ const RawUser = z.object({
 });
 
 /**
- * What the current context of a kubeconfig names; undefined when it names no cluster that is there. Throws when the text is none. `path` is that
- * of the file, whose folder others are named from. A token file counts before a token; merge keys are followed. Source: k8s.io/client-go tools/clientcmd/api/v1 types.go
+ * What the current context of a kubeconfig names; undefined when it names no cluster that is there. `master`, unless it is `''`, stands in for
+ * the server, and needs no cluster, nor a current context. Throws when the text is none. `path` is that of the file, whose folder others are
+ * named from. A token file counts before a token; merge keys are followed. Source: k8s.io/client-go tools/clientcmd client_config.go, api/v1 types.go
  */
-export function parseKubeconfig(text: string, path: string): Login | undefined {
+export function parseKubeconfig(text: string, path: string, master = ''): Login | undefined {
   const config = check(Kubeconfig, parse(text, { merge: true }) ?? {}, 'it');
-  const named = config.contexts?.find(({ name }) => name !== undefined && name === config['current-context']);
+  const current = config['current-context'];
+  const named = config.contexts?.find(({ name }) => name !== undefined && name === current);
   const { cluster: clusterName, user: userName } = named?.context ?? {};
-  const cluster = clusterName && config.clusters?.find(({ name }) => name === clusterName);
-  if (!cluster) return undefined;
+  const cluster = clusterName ? config.clusters?.find(({ name }) => name === clusterName) : undefined;
+  const isNamed = cluster !== undefined || (master !== '' && (named !== undefined || current === undefined));
+  if (!isNamed) return undefined;
   const user = userName ? config.users?.find(({ name }) => name === userName) : undefined;
-  const raw = check(RawCluster, cluster.cluster, `cluster ${clusterName}`);
+  const fields = master === '' ? cluster?.cluster : Object.assign({}, cluster?.cluster, { server: master });
+  const raw = check(RawCluster, fields, `cluster ${clusterName}`);
   return {
-    cluster: clusterOf(clusterName, raw, path),
+    cluster: clusterOf(clusterName ?? 'master', raw, path),
     user: userOf(userName ?? '', check(RawUser, user?.user ?? {}, `user ${userName}`), path),
     extension: raw.extensions?.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension,
   };
