@@ -60,6 +60,11 @@ describe('check-node', () => {
     expect(printed).to.include('error: no connection to https://192.0.2.1:6443: ECONNREFUSED [api-unreachable]');
   });
 
+  it('warns that nothing says who asks the API server', async () => {
+    const { printed } = await check({ files: RELEASE }, { flags: { master: 'https://192.0.2.1:6443' } });
+    expect(printed).to.include('warning: there are no credentials for https://192.0.2.1:6443 [api-anonymous]');
+  });
+
   it('says so of a lock whose holder is silent', async () => {
     const readLockHolder: LookedAt['readLockHolder'] = async () => fail({ kind: 'lock-held' });
     const { printed } = await check({ files: RELEASE }, {}, { readLockHolder });

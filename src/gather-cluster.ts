@@ -44,7 +44,7 @@ export async function gatherCluster(parts: GatherParts): Promise<Result<Gathered
     const { services, slices, unselected } = objects;
     return succeed({ services, slices, unselected, ...rest });
   }
-  const opened = await openApi(config, version);
+  const opened = await openApi(config, version, (message) => terminal.error(`warning: ${message}`));
   if (!opened.ok) return opened;
   const transport = opened.value;
   try {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fail, type Result, succeed } from '../model/result.ts';
 import { ExecPlugin } from './exec-plugin.ts';
 import { type Login, parseKubeconfig, serviceAccount } from './kubeconfig.ts';
-import { LibraryLogin } from './login-options.ts';
+import { isAnonymous, LibraryLogin } from './login-options.ts';
 
 /** Where the API server and the credentials for it are found. */
 export interface ConnectionSettings {
@@ -34,6 +34,8 @@ export interface LoadedConfig {
   readonly otherServers: readonly string[];
   /** Changes when the kubeconfig's text does. */
   readonly text: string;
+  /** There are no credentials at all. */
+  readonly isAnonymous: boolean;
   /** What hands out the credentials of the user, besides those in the file. */
   readonly plugin: ExecPlugin | undefined;
   /** What is asked for the credentials in place of the login itself. */
@@ -66,7 +68,7 @@ export function loadKubeConfig({
     const { exec } = login.user;
     const plugin = exec ? new ExecPlugin(exec, kubeconfig, () => clusterInfo(login)) : undefined;
     const library = LibraryLogin.isNeeded(login) ? new LibraryLogin(login) : undefined;
-    return succeed({ login, server, otherServers: others, text, plugin, library });
+    return succeed({ login, server, otherServers: others, text, isAnonymous: isAnonymous(login), plugin, library });
   } catch (error) {
     return fail({
       kind: 'kubeconfig-unusable',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { type LoginUser, parseKubeconfig } from './kubeconfig.ts';
-import { LibraryLogin, loginOptions } from './login-options.ts';
+import { isAnonymous, LibraryLogin, loginOptions } from './login-options.ts';
 
 const cluster = { name: 'mine', server: 'https://192.0.2.1', skipTLSVerify: false };
 
@@ -85,6 +85,15 @@ describe('kube/login-options', () => {
     const { headers, agent } = await new LibraryLogin(proxied).options();
     expect(headers).to.deep.equal({ Authorization: 'Bearer secret' });
     expect(agent?.constructor.name).to.equal('HttpsProxyAgent');
+  });
+
+  it('tell nobody who asks where there is nothing in the user, unless the server has no TLS', () => {
+    const credentials = { certFile: '/crt', certData: 'Qw==', token: 'x', tokenFile: '/x', username: 'me', exec: {} };
+    for (const [name, value] of Object.entries(credentials))
+      expect(isAnonymous(login({ [name]: value })), name).to.equal(false);
+    expect(isAnonymous(login({ impersonateUser: 'you' }))).to.equal(true);
+    expect(isAnonymous(login({}))).to.equal(true);
+    expect(isAnonymous(login({}, { server: 'http://192.0.2.1' }))).to.equal(false);
   });
 
   it('need no library otherwise', () => {

@@ -26,6 +26,13 @@ export function loginOptions({ cluster, user }: Login): LoginOptions {
   };
 }
 
+/** Whether the server is told who asks. One without TLS does not ask that. */
+export function isAnonymous({ cluster, user }: Login): boolean {
+  const { certData, certFile, token, tokenFile, username, exec, authProvider } = user;
+  const credentials = [certData, certFile, token, tokenFile, username, exec, authProvider];
+  return cluster.server.startsWith('https:') && credentials.every((each) => each === undefined);
+}
+
 function tokenIn(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
   if (token === '') throw new Error(`${file} is empty`);

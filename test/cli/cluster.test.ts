@@ -68,6 +68,17 @@ describe('test/cli/cluster', () => {
     expect(exitCode).to.equal(0);
   });
 
+  it('says in one line that nothing tells the API server who asks it', async () => {
+    const anonymous = join(folder, 'anonymous');
+    writeFileSync(anonymous, api.kubeconfig().replace(/^users:\n/m, 'users: []\nnobody:\n'));
+    const warning = /there are no credentials for the API server; requests to it are anonymous/;
+    expect((await dryRun('--kubeconfig', anonymous)).messages.filter((line) => warning.test(line))).to.have.length(1);
+    const explained = await runProgram(['explain', 'web', '--node', 'node-a', '--kubeconfig', anonymous]);
+    expect(explained.messages[0])
+      .to.match(warning)
+      .and.match(/^warning: /);
+  });
+
   it('says in one line that no API server answers, and fails', async () => {
     const { stdout, messages, exitCode } = await dryRun('--master', 'http://127.0.0.1:9');
     expect(messages).to.have.length(1);
