@@ -13,7 +13,8 @@ export interface Connection {
   /** URL without a slash at the end. */
   readonly server: string;
   readonly agent: HttpAgent;
-  readonly headers: Readonly<Record<string, string>>;
+  /** One that comes several times has a list. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
 /** How old credentials may be before they are read again. */
@@ -183,9 +184,11 @@ function closeFree(agent: HttpAgent): void {
 }
 
 /** Throws when a token has characters that no header may have. */
-function headersOf({ headers, auth }: RequestOptions): Readonly<Record<string, string>> {
+function headersOf({ headers, auth }: LoginOptions): Connection['headers'] {
   const basic = auth ? { Authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()] as const);
-  for (const [name, value] of given) validateHeaderValue(name, value);
+  const given = Object.entries(headers ?? {}).map(
+    ([name, value]) => [name, Array.isArray(value) ? value.map((each) => each.trim()) : String(value).trim()] as const,
+  );
+  for (const [name, value] of given) for (const each of [value].flat()) validateHeaderValue(name, each);
   return { ...basic, ...Object.fromEntries(given) };
 }

@@ -50,6 +50,25 @@ describe('kube/kubeconfig', () => {
     });
   });
 
+  it('reads whom the server is to take the user for', () => {
+    const other = { 'as-uid': 7, 'as-groups': ['dev', 'a,b'], 'as-user-extra': { 'x.io/y': ['1', '2'], none: null } };
+    expect(parseKubeconfig(kubeconfig(SERVER, { as: 'you', ...other }), '/x')?.user).to.deep.equal({
+      name: 'me',
+      impersonateUser: 'you',
+      impersonateUid: '7',
+      impersonateGroups: ['dev', 'a,b'],
+      impersonateExtra: { 'x.io/y': ['1', '2'], none: [] },
+    });
+    for (const [field, value] of Object.entries(other)) {
+      expect(() => parseKubeconfig(kubeconfig(SERVER, { [field]: value }), '/x')).to.throw(
+        'user me has as-uid, as-groups or as-user-extra, and no as: whom they belong to',
+      );
+    }
+    expect(parseKubeconfig(kubeconfig(SERVER, { 'as-groups': [], 'as-user-extra': {} }), '/x')?.user).to.deep.equal({
+      name: 'me',
+    });
+  });
+
   it('prefers a token file to a token', () => {
     const login = parseKubeconfig(kubeconfig(SERVER, { token: 'old', tokenFile: 'token' }), '/etc/kube/config');
     expect(login?.user).to.deep.equal({ name: 'me', tokenFile: '/etc/kube/token' });

@@ -14,6 +14,10 @@ export interface Login {
 export interface LoginUser extends User {
   /** Absolute; what is in it is the token. */
   readonly tokenFile?: string | undefined;
+  /** What else the server is to take the user for; `impersonateUser` is there then. */
+  readonly impersonateUid?: string | undefined;
+  readonly impersonateGroups?: readonly string[] | undefined;
+  readonly impersonateExtra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 const Text = z
@@ -49,6 +53,9 @@ const RawUser = z.object({
   username: Text,
   password: Text,
   as: Text,
+  'as-uid': Text,
+  'as-groups': z.array(z.string()).nullish(),
+  'as-user-extra': z.record(z.string(), z.array(z.string()).nullish()).nullish(),
   exec: z.unknown().optional(),
   'auth-provider': z.unknown().optional(),
 });
@@ -88,6 +95,12 @@ function clusterOf(name: string, raw: z.infer<typeof RawCluster>, path: string):
 }
 
 function userOf(name: string, raw: z.infer<typeof RawUser>, path: string): LoginUser {
+  const groups = raw['as-groups'] ?? [];
+  const extra = Object.entries(raw['as-user-extra'] ?? {}).map(([key, values]) => [key, values ?? []] as const);
+  const isOther = raw['as-uid'] !== undefined || groups.length > 0 || extra.length > 0;
+  if (isOther && raw.as === undefined) {
+    throw new Error(`user ${name} has as-uid, as-groups or as-user-extra, and no as: whom they belong to`);
+  }
   const tokenFile = absolute(raw.tokenFile, path);
   return {
     name,
@@ -101,6 +114,9 @@ function userOf(name: string, raw: z.infer<typeof RawUser>, path: string): Login
       username: raw.username,
       password: raw.password,
       impersonateUser: raw.as,
+      impersonateUid: raw['as-uid'],
+      impersonateGroups: groups.length > 0 ? groups : undefined,
+      impersonateExtra: extra.length > 0 ? Object.fromEntries(extra) : undefined,
       exec: raw.exec ?? undefined,
       authProvider: raw['auth-provider'] ?? undefined,
     }),

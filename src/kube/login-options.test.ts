@@ -62,6 +62,28 @@ describe('kube/login-options', () => {
     expect(options.headers).to.deep.equal({ Authorization: 'Bearer secret' });
   });
 
+  const impersonated = {
+    impersonateUser: 'you',
+    impersonateUid: '7',
+    impersonateGroups: ['dev', 'a,b'],
+    impersonateExtra: { 'x.io/50%é': ['1', '2'] },
+  };
+  const impersonation = {
+    'Impersonate-User': 'you',
+    'Impersonate-Uid': '7',
+    'Impersonate-Group': ['dev', 'a,b'],
+    'Impersonate-Extra-x.io%2F50%25%C3%A9': ['1', '2'],
+  };
+
+  it('have whom the server is to take the user for, each value in a header of its own', async () => {
+    expect(loginOptions(login(impersonated)).headers).to.deep.equal(impersonation);
+    const provided = { ...impersonated, authProvider: { name: 'gcp', config: { 'access-token': 'secret' } } };
+    expect((await new LibraryLogin(login(provided)).options()).headers).to.deep.equal({
+      ...impersonation,
+      Authorization: 'Bearer secret',
+    });
+  });
+
   it('take data before a file', () => {
     const options = loginOptions(login({ certData: 'Qw==', certFile: '/none' }, { caData: 'QQ==', caFile: '/none' }));
     expect([options.cert, options.ca].map(String)).to.deep.equal(['C', 'A']);

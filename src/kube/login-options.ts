@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { Login } from './kubeconfig.ts';
+import type { Login, LoginUser } from './kubeconfig.ts';
 
 /** What a login adds to a request: TLS material, headers, for some a way through a proxy. */
 export type LoginOptions = RequestOptions & { auth?: string };
@@ -20,7 +20,7 @@ export function loginOptions({ cluster, user }: Login): LoginOptions {
     ...(key ? { key } : {}),
     ...(user.username ? { auth: `${user.username}:${user.password ?? ''}` } : {}),
     headers: {
-      ...(user.impersonateUser ? { 'Impersonate-User': user.impersonateUser } : {}),
+      ...impersonation(user),
       ...(token ? { Authorization: `Bearer ${token}` } : {}),
     },
   };
@@ -31,6 +31,27 @@ export function isAnonymous({ cluster, user }: Login): boolean {
   const { certData, certFile, token, tokenFile, username, exec, authProvider } = user;
   const credentials = [certData, certFile, token, tokenFile, username, exec, authProvider];
   return cluster.server.startsWith('https:') && credentials.every((each) => each === undefined);
+}
+
+/** Whom the server is to take the user for. A header comes as often as it has values. Source: k8s.io/client-go transport round_trippers.go */
+function impersonation({ impersonateUser, impersonateUid, impersonateGroups, impersonateExtra = {} }: LoginUser) {
+  const extra = Object.entries(impersonateExtra).map(([key, values]) => [
+    `Impersonate-Extra-${escapeName(key)}`,
+    [...values],
+  ]);
+  return {
+    ...(impersonateUser ? { 'Impersonate-User': impersonateUser } : {}),
+    ...(impersonateUid ? { 'Impersonate-Uid': impersonateUid } : {}),
+    ...(impersonateGroups ? { 'Impersonate-Group': [...impersonateGroups] } : {}),
+    ...Object.fromEntries(extra),
+  };
+}
+
+/** What the name of a header cannot have, and `%` itself, as `%2F`, byte for byte. */
+function escapeName(key: string): string {
+  return key.replace(/[^\w!#$&'*+.^`|~-]/gu, (letter) =>
+    [...Buffer.from(letter)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );
 }
 
 function tokenIn(file: string): string {
@@ -66,7 +87,7 @@ export class LibraryLogin {
     const options: LoginOptions = {};
     this.#config ??= await this.#load();
     await this.#config.applyToHTTPSOptions(options);
-    return options;
+    return { ...options, headers: { ...options.headers, ...impersonation(this.#login.user) } };
   }
 
   async #load(): Promise<KubeConfig> {
