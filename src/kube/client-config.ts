@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fail, type Result, succeed } from '../model/result.ts';
+import { environmentProxy } from './environment-proxy.ts';
 import { ExecPlugin } from './exec-plugin.ts';
 import { type Login, parseKubeconfig, serviceAccount } from './kubeconfig.ts';
 import { isAnonymous, LibraryLogin } from './login-options.ts';
@@ -43,7 +44,8 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads the kubeconfig; without one, and without `master`, the service account of the pod. Servers without TLS work as with kubectl.
+ * Reads the kubeconfig; without one, and without `master`, the service account of the pod. Servers without TLS work as with kubectl. A proxy
+ * that the environment names counts where the kubeconfig has none; `otherServers` are asked through the same.
  * Source: k8s.io/client-go tools/clientcmd BuildConfigFromFlags
  */
 export function loadKubeConfig({
@@ -64,9 +66,11 @@ export function loadKubeConfig({
     if (odd) return fail({ kind: 'kubeconfig-unusable', source, message: `${odd} has another scheme than ${server}` });
     // The library asks for skipTLSVerify where there is no TLS to verify.
     const skipTLSVerify = read.cluster.skipTLSVerify || server.startsWith('http:');
-    const login = { ...read, cluster: { ...read.cluster, server, skipTLSVerify } };
-    const { exec } = login.user;
-    const plugin = exec ? new ExecPlugin(exec, kubeconfig, () => clusterInfo(login)) : undefined;
+    const named = { ...read, cluster: { ...read.cluster, server, skipTLSVerify } };
+    const { exec } = named.user;
+    const plugin = exec ? new ExecPlugin(exec, kubeconfig, () => clusterInfo(named)) : undefined;
+    const proxyUrl = named.cluster.proxyUrl ?? environmentProxy(server, process.env);
+    const login = proxyUrl === undefined ? named : { ...named, cluster: { ...named.cluster, proxyUrl } };
     const library = LibraryLogin.isNeeded(login) ? new LibraryLogin(login) : undefined;
     return succeed({ login, server, otherServers: others, text, isAnonymous: isAnonymous(login), plugin, library });
   } catch (error) {
