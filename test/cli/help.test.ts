@@ -22,4 +22,11 @@ describe('test/cli/help', () => {
     expect((await descriptions('explain')).get('kernel')).to.not.include('[string]');
     expect((await descriptions('cleanup')).get('dry-run')).to.not.include('[string]');
   });
+
+  it('says nothing twice of a flag', async () => {
+    for (const [name, text] of await descriptions('run')) {
+      const sentences = text.match(/[A-Z][^.:()[\]]{8,}\./g) ?? [];
+      expect([...new Set(sentences)], name).to.deep.equal(sentences);
+    }
+  });
 });
