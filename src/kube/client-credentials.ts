@@ -161,10 +161,11 @@ export class Credentials {
 }
 
 async function applyAll({ login, plugin, library }: LoadedConfig, signal: AbortSignal): Promise<LoginOptions> {
-  const options = library ? await library.options() : loginOptions(login);
-  const { token, clientCertificateData, clientKeyData } = (await plugin?.credentials(signal)) ?? {};
+  const { token, clientCertificateData: cert, clientKeyData: key } = (await plugin?.credentials(signal)) ?? {};
+  const certificate = cert ? { cert, key } : undefined;
+  const options = library ? await library.options(certificate) : { ...loginOptions(login), ...certificate };
   if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
-  return clientCertificateData ? { ...options, cert: clientCertificateData, key: clientKeyData } : options;
+  return options;
 }
 
 /** An address cannot be sent as the server's name, but the certificate may have it. Source: crypto/tls Config.ServerName */

@@ -109,6 +109,15 @@ describe('kube/login-options', () => {
     expect(agent?.constructor.name).to.equal('HttpsProxyAgent');
   });
 
+  it('have the certificate of a plugin in what goes through a proxy, and the next one after it', async () => {
+    const library = new LibraryLogin(login({ exec: {} }, { proxyUrl: 'http://127.0.0.1:1' }));
+    for (const cert of ['one', 'one', 'two']) {
+      const { agent } = await library.options({ cert, key: 'K' });
+      expect(agent).to.have.nested.property('options.cert').deep.equal(Buffer.from(cert));
+      expect(agent).to.have.nested.property('options.key').deep.equal(Buffer.from('K'));
+    }
+  });
+
   it('tell nobody who asks where there is nothing in the user, unless the server has no TLS', () => {
     const credentials = { certFile: '/crt', certData: 'Qw==', token: 'x', tokenFile: '/x', username: 'me', exec: {} };
     for (const [name, value] of Object.entries(credentials))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Login, LoginUser } from './kubeconfig.ts';
 
@@ -66,14 +67,21 @@ function material(data: string | undefined, file: string | undefined): Buffer | 
   return file === undefined ? undefined : readFileSync(file);
 }
 
+/** PEM texts. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string | undefined;
+}
+
 /**
  * Logins that are left to the client library: those of an auth provider, and all through a proxy. It is loaded where one is asked for alone,
  * as it takes half a second and 60 MB of memory.
  */
 export class LibraryLogin {
   readonly #login: Login;
-  /** It keeps the tokens that it was given. */
+  /** It keeps the tokens that it was given, and the connections through a proxy. */
   #config: KubeConfig | undefined;
+  #certificate: Certificate | undefined;
 
   constructor(login: Login) {
     this.#login = login;
@@ -83,8 +91,11 @@ export class LibraryLogin {
     return Boolean(user.authProvider || cluster.proxyUrl);
   }
 
-  async options(): Promise<LoginOptions> {
+  /** `certificate` is one that a plugin handed out; connections through a proxy have it from their beginning. */
+  async options(certificate?: Certificate): Promise<LoginOptions> {
     const options: LoginOptions = {};
+    if (!isDeepStrictEqual(certificate, this.#certificate)) this.#config = undefined;
+    this.#certificate = certificate;
     this.#config ??= await this.#load();
     await this.#config.applyToHTTPSOptions(options);
     return { ...options, headers: { ...options.headers, ...impersonation(this.#login.user) } };
@@ -96,7 +107,14 @@ export class LibraryLogin {
     const { exec: _, tokenFile, ...others } = user;
     const config = new KubeConfig();
     const authProvider = tokenFile ? { name: 'tokenFile', config: { tokenFile } } : user.authProvider;
-    config.loadFromClusterAndUser(cluster, { ...others, authProvider });
+    const given = this.#certificate
+      ? { certData: base64(this.#certificate.cert), keyData: base64(this.#certificate.key ?? '') }
+      : {};
+    config.loadFromClusterAndUser(cluster, { ...others, ...given, authProvider });
     return config;
   }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }
