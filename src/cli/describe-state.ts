@@ -1,4 +1,5 @@
 import type { Desired } from '../desired/desired.ts';
+import { realServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 
 /** One family's state as plain lists and records, sorted, for machines to read. */
@@ -11,7 +12,7 @@ export function describeState({ ipvs, sets, dummy, tables }: KernelState) {
       scheduler: server.scheduler,
       schedulerFlags: server.schedulerFlags ?? [],
       persistenceSeconds: server.persistenceSeconds,
-      realServers: sortedBy([...server.realServers.entries()], ([key]) => key).map(([, real]) => ({
+      realServers: sortedBy(server.realServers, realServerKey).map((real) => ({
         address: real.address,
         port: real.port,
         weight: real.weight,
