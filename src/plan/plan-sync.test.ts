@@ -11,6 +11,7 @@ import { dummyOf, parseAddressShow } from '../kernel/dummy/parse.ts';
 import { applyIpsetSteps } from '../kernel/ipset/diff.ts';
 import { parseIpsetSave } from '../kernel/ipset/parse.ts';
 import { renderIpsetState } from '../kernel/ipset/render.ts';
+import type { IpSet } from '../kernel/ipset/state.ts';
 import { applyTableChanges } from '../kernel/iptables/diff.ts';
 import { parseIpvsSave } from '../kernel/ipvs/parse-save.ts';
 import { renderIpvsState } from '../kernel/ipvs/render.ts';
@@ -30,6 +31,7 @@ const INPUTS: OwnershipInputs = {
 describe('plan/plan-sync', () => {
   const http = servicePort({ externalIPs: [ip('203.0.113.1')] });
   const dns = servicePort({ name: 'kube-system/dns', clusterIP: ip('172.20.0.10'), port: port(53), protocol: 'UDP' });
+  const OUTSIDE = ip('203.0.113.1');
   const nothing = desiredFor([]).kernel;
   const cart = desiredFor([[http, [endpoint()]]]).kernel;
 
@@ -49,6 +51,51 @@ describe('plan/plan-sync', () => {
       'iptables nat',
       'ipset delete-entry',
     ]);
+  });
+
+  it('keeps an address that stays for a while, and shuts it before its virtual servers go', () => {
+    const plan = planSync(nothing, reached(cart), INPUTS, {
+      staysBound: (address, isCut) => isCut && address === OUTSIDE,
+    });
+    expect(summary(plan)).to.deep.equal([
+      'address unbind-address',
+      'ipset delete-entry',
+      'ipvs delete-virtual-server',
+      'iptables nat',
+      'ipset delete-entry',
+    ]);
+    expect([...plan.closing]).to.deep.equal([OUTSIDE]);
+    expect([...plan.after.dummy.addresses]).to.deep.equal([OUTSIDE]);
+    expect([...(plan.after.sets.get('KUBE-IPVS-IPS')?.entries ?? [])]).to.deep.equal([OUTSIDE]);
+    expect(plan.parts[1] && renderPlanPart(plan.parts[1]).text).to.equal('del KUBE-EXTERNAL-IP 203.0.113.1,6:80\n');
+    expect(withoutConnections(plan.after.ipvs)).to.deep.equal(new Map());
+  });
+
+  it('takes such an address away later, with what kept it shut', () => {
+    const { after } = planSync(nothing, reached(cart), INPUTS, { staysBound: () => true });
+    expect(summary(planSync(nothing, after, INPUTS))).to.deep.equal(['address unbind-address', 'ipset delete-entry']);
+    expect(summary(planSync(nothing, after, INPUTS, { staysBound: () => true }))).to.deep.equal([]);
+    expect(summary(planSync(nothing, after, INPUTS, { staysBound: (_, isCut) => isCut }))).to.have.lengthOf(2);
+  });
+
+  it('keeps no address that no set tells to be ours', () => {
+    const before = reached(cart);
+    const sets = new Map(before.sets).set('KUBE-IPVS-IPS', {
+      ...(before.sets.get('KUBE-IPVS-IPS') as IpSet),
+      entries: new Set(),
+    });
+    expect([...planSync(nothing, { ...before, sets }, INPUTS, { staysBound: () => true }).closing]).to.deep.equal([]);
+  });
+
+  it('lets a Service that is made anew take the address over', () => {
+    const { after } = planSync(nothing, reached(cart), INPUTS, { staysBound: () => true });
+    const plan = planSync(cart, after, INPUTS, { staysBound: () => true });
+    expect(summary(plan)).to.deep.equal([
+      'ipset add-entry',
+      'iptables nat',
+      'ipvs add-virtual-server, add-real-server',
+    ]);
+    expect([...plan.closing]).to.deep.equal([]);
   });
 
   it('makes what is new before it takes away what is old', () => {
