@@ -11,7 +11,6 @@ import { dummyOf, parseAddressShow } from '../kernel/dummy/parse.ts';
 import { applyIpsetSteps } from '../kernel/ipset/diff.ts';
 import { parseIpsetSave } from '../kernel/ipset/parse.ts';
 import { renderIpsetState } from '../kernel/ipset/render.ts';
-import type { IpSet } from '../kernel/ipset/state.ts';
 import { applyTableChanges } from '../kernel/iptables/diff.ts';
 import { parseIpvsSave } from '../kernel/ipvs/parse-save.ts';
 import { renderIpvsState } from '../kernel/ipvs/render.ts';
@@ -76,26 +75,6 @@ describe('plan/plan-sync', () => {
     expect(summary(planSync(nothing, after, INPUTS))).to.deep.equal(['address unbind-address', 'ipset delete-entry']);
     expect(summary(planSync(nothing, after, INPUTS, { staysBound: () => true }))).to.deep.equal([]);
     expect(summary(planSync(nothing, after, INPUTS, { staysBound: (_, isCut) => isCut }))).to.have.lengthOf(2);
-  });
-
-  it('keeps no address that no set tells to be ours', () => {
-    const before = reached(cart);
-    const sets = new Map(before.sets).set('KUBE-IPVS-IPS', {
-      ...(before.sets.get('KUBE-IPVS-IPS') as IpSet),
-      entries: new Set(),
-    });
-    expect([...planSync(nothing, { ...before, sets }, INPUTS, { staysBound: () => true }).closing]).to.deep.equal([]);
-  });
-
-  it('lets a Service that is made anew take the address over', () => {
-    const { after } = planSync(nothing, reached(cart), INPUTS, { staysBound: () => true });
-    const plan = planSync(cart, after, INPUTS, { staysBound: () => true });
-    expect(summary(plan)).to.deep.equal([
-      'ipset add-entry',
-      'iptables nat',
-      'ipvs add-virtual-server, add-real-server',
-    ]);
-    expect([...plan.closing]).to.deep.equal([]);
   });
 
   it('makes what is new before it takes away what is old', () => {

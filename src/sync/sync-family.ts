@@ -7,6 +7,7 @@ import type { ServiceName } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
 import { succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import { touchedBy } from '../plan/lingering.ts';
 import type { Plan } from '../plan/plan-sync.ts';
 import type { Refused } from '../plan/refused.ts';
@@ -154,7 +155,8 @@ async function program(
     isOver: (server: VirtualServerKey, real: RealServerKey) => drains.isOver(server, real, startedMs),
     ofDeletedServers: drainsDeleted,
   };
-  const { otherNodeAddresses } = desired.node;
+  const { otherNodeAddresses, ownAddresses } = desired.node;
+  const isOfNode = (address: IpAddress) => otherNodeAddresses.has(address) || ownAddresses.includes(address);
   const programmed = await programFamily({
     desired,
     wanted,
@@ -164,7 +166,7 @@ async function program(
     isFresh,
     draining,
     closing: {
-      stays: (address, isCut) => !otherNodeAddresses.has(address) && closing.stays(address, isCut, startedMs),
+      stays: (address, isCut) => !isOfNode(address) && closing.stays(address, isCut, startedMs),
       begin: (addresses) => closing.begin(addresses, startedMs),
     },
     kernel,

@@ -174,6 +174,18 @@ describe('test/reports/draining', () => {
     expect(node.bound()).to.deep.equal(['172.20.1.1']);
   });
 
+  it('R13: an address that still refuses and comes up on an interface of the node is let go at once', async () => {
+    const links = { eth0: ['192.168.0.10/24'] };
+    const node = new NodeUnderTest({ draining: RESET, links });
+    await node.apply(cart({ externalIPs: ['203.0.113.5'] }));
+    node.record(cart({}));
+    await node.passOnce();
+    expect(node.bound()).to.deep.equal(['172.20.1.1', '203.0.113.5']);
+    node.kernel.addresses.batch('address replace 203.0.113.5/32 dev eth0\n');
+    await node.passOnce('full');
+    expect(node.bound()).to.deep.equal(['172.20.1.1']);
+  });
+
   it('R13: an external address refuses for a while when only it is taken from its Service', async () => {
     const node = new NodeUnderTest({ draining: RESET });
     await node.apply(cart({ externalIPs: ['203.0.113.5'] }));
