@@ -1,8 +1,9 @@
+import type { ConntrackLimits } from '../kernel/sysctl/conntrack.ts';
 import { familyOf, type IpAddress } from '../net/ip-address.ts';
 import type { Port } from '../net/port.ts';
 import { type BindAddress, defaultListenAddress, type PartialBindAddress } from './bind-address.ts';
 import { DEFAULT_SCHEDULER, splitClusterCidr } from './check-together.ts';
-import type { ConntrackConfig, DetectLocal, IpvsConfig, ProxyConfig } from './proxy-config.ts';
+import type { DetectLocal, IpvsConfig, ProxyConfig } from './proxy-config.ts';
 import { resolveQueue } from './resolve-queue.ts';
 import type { IpvsProxierConfiguration, KubeProxyConfiguration } from './schema.ts';
 
@@ -35,7 +36,7 @@ export function resolveConfig(
     connReuseMode: own.connReuseMode,
     otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
     apiServers: own.apiServers,
-    draining: { limitMs: own.draining.limit, ofDeletedServices: own.draining.deletedServices === 'finish' },
+    draining: resolveDraining(own),
     sets: own.sets,
     queue: resolveQueue(own.queue),
     featureGates: file.featureGates,
@@ -75,6 +76,21 @@ function listenOn(
   return { address, port: given?.port ?? (defaultPort as Port) };
 }
 
+function resolveDraining({ behaviour, draining }: IpvsProxierConfiguration): ProxyConfig['draining'] {
+  const isReset = behaviour === 'documented' && draining.deletedServices !== 'cut';
+  return {
+    limitMs: draining.limit,
+    ofDeletedServices: draining.deletedServices === 'finish',
+    closingMs: isReset ? CLOSING_MS : 0,
+  };
+}
+
+/**
+ * Long enough for twice the 15 s after which Go's programs, the kubelet's and most clients' of Kubernetes among them, ask an idle connection
+ * whether it is alive; short enough for an address that is given to somebody else.
+ */
+const CLOSING_MS = 30_000;
+
 function resolveIpvs(ipvs: KubeProxyConfiguration['ipvs']): IpvsConfig {
   return {
     scheduler: ipvs.scheduler || DEFAULT_SCHEDULER,
@@ -92,7 +108,7 @@ function resolveDetectLocal({ detectLocalMode: mode, detectLocal }: KubeProxyCon
   return { mode: mode || 'ClusterCIDR' };
 }
 
-function resolveConntrack(conntrack: KubeProxyConfiguration['conntrack']): ConntrackConfig {
+function resolveConntrack(conntrack: KubeProxyConfiguration['conntrack']): ConntrackLimits {
   return {
     maxPerCore: conntrack.maxPerCore,
     min: conntrack.min,

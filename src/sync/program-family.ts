@@ -8,7 +8,9 @@ import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { succeed } from '../model/result.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import { checkPlan, type Flaw } from '../plan/check-plan.ts';
+import type { StaysBound } from '../plan/closing.ts';
 import { type Found, findRefused, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
 import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
@@ -31,9 +33,17 @@ export interface ProgramInputs {
   /** The kernel was read for this pass. */
   readonly isFresh: boolean;
   readonly draining: Draining;
+  readonly closing: Closing;
   readonly kernel: KernelPort;
   /** Why not all of the kernel could be read for this pass. */
   readonly unreadable: SyncError | undefined;
+}
+
+/** Which addresses outlive their virtual servers. */
+export interface Closing {
+  readonly stays: StaysBound;
+  /** Hears of them before anything is done, as a plan that is stopped half-way is made anew from what it has left. */
+  readonly begin: (addresses: ReadonlySet<IpAddress>) => void;
 }
 
 export interface Programmed {
@@ -88,6 +98,7 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
   const obstacle = obstacleOf(plan, flaws);
   if (obstacle) return doIndependent(inputs, attempt, undone(attempt, obstacle, plan));
   if (flaws.length > 0) return withoutFlaws(attempt, flaws, plan);
+  inputs.closing.begin(plan.closing);
   const ran = await kernel.run([family], plan.parts.map(renderPlanPart));
   if (ran.ok) {
     kernel.settle(plan.after, attempt.scope);
@@ -191,7 +202,7 @@ function meanwhileTables({ desired, wanted: { settledRules } }: ProgramInputs, o
 
 /** Only what is touched is compared, unless the scope is everything. */
 function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Attempt): Plan {
-  const { desired, wanted, settings, draining } = inputs;
+  const { desired, wanted, settings, draining, closing } = inputs;
   const { scope } = attempt;
   const ownership: OwnershipInputs = {
     ...settings,
@@ -200,6 +211,7 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
   };
   const options = {
     draining,
+    staysBound: closing.stays,
     ...(scope === 'everything' || scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {}),
   };
   if (scope !== 'everything') {
