@@ -4,6 +4,7 @@ import { meanwhile } from '../desired/rule-inputs.ts';
 import { wantedTables } from '../desired/rules.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import type { Touched } from '../desired/touched.ts';
+import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
 import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
@@ -55,7 +56,7 @@ interface Attempt {
   readonly leftOut: readonly Said[];
 }
 
-/** One for everything that may be refused: what opens and what closes in sets, what is added and what goes of each tool; and some more. */
+/** One for everything that may be refused: what opens and what closes in sets, what is added and what goes of each tool; and some more. One for each set comes on top. */
 const ATTEMPTS = 12;
 
 /**
@@ -68,10 +69,15 @@ export async function programFamily(inputs: ProgramInputs): Promise<Programmed> 
   const first: Attempt = { scope: inputs.scope, isFresh: inputs.isFresh, leftOut: [] };
   if (inputs.unreadable) return doIndependent(inputs, first, undone(first, inputs.unreadable, undefined));
   let tried = await tryOnce(inputs, first);
-  for (let count = 2; count <= ATTEMPTS && 'attempt' in tried; count += 1) {
+  for (let count = 2; 'attempt' in tried && count <= ATTEMPTS + refusedSetsIn(tried.attempt); count += 1) {
     tried = await tryOnce(inputs, tried.attempt);
   }
   return 'attempt' in tried ? doIndependent(inputs, tried.attempt, tried.otherwise) : tried;
+}
+
+/** There are few of them, and each is found by itself. */
+function refusedSetsIn({ leftOut }: Attempt): number {
+  return leftOut.filter(({ refused }) => refused.kind === 'set').length;
 }
 
 /** What an attempt came to; or what to do next, and what it came to if that is not done. */
@@ -84,9 +90,12 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
   const observed = kernel.known(family);
   if (!observed.ok) return doIndependent(inputs, attempt, undone(attempt, observed.error, undefined));
   const plan = planFamily(inputs, observed.value, attempt);
-  const flaws = checkPlan(plan);
-  const obstacle = obstacleOf(plan, flaws);
-  if (obstacle) return doIndependent(inputs, attempt, undone(attempt, obstacle, plan));
+  const flaws = [...plan.blockedSets.map(flawOfBlocked), ...checkPlan(plan)];
+  const fatal = flaws.find(({ of }) => of === undefined);
+  if (fatal) {
+    const obstacle = { during: CHECKING, message: fatal.message };
+    return doIndependent(inputs, attempt, undone(attempt, obstacle, plan));
+  }
   if (flaws.length > 0) return withoutFlaws(attempt, flaws, plan);
   const ran = await kernel.run([family], plan.parts.map(renderPlanPart));
   if (ran.ok) {
@@ -95,13 +104,6 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
     return { applied: true, plan, scope, runs: ran.value, error: undefined, refused: leftOut };
   }
   return afterFailure(inputs, attempt, plan, ran.error);
-}
-
-/** What stands in the way of the whole plan. */
-function obstacleOf({ blockedSets: [blocked] }: Plan, flaws: readonly Flaw[]): SyncError | undefined {
-  const fatal = flaws.find(({ of }) => of === undefined);
-  if (blocked) return describeBlocked(blocked);
-  return fatal && { during: CHECKING, message: fatal.message };
 }
 
 function withoutFlaws(attempt: Attempt, flaws: readonly Flaw[], plan: Plan): Tried {
@@ -198,21 +200,23 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
     ownAddresses: desired.node.ownAddresses,
     wanted: wanted.touched,
   };
-  const options = {
-    draining,
-    ...(scope === 'everything' || scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {}),
-  };
   if (scope !== 'everything') {
     const part = narrow({ desired: desired.kernel, observed }, scope);
-    return planSync(part.desired, part.observed, ownership, options);
+    const rules = scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {};
+    return planSync(part.desired, part.observed, ownership, { draining, ...rules });
   }
-  const { desired: reduced, stays } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
-  return planSync(reduced, observed, ownership, { ...options, stays });
+  const {
+    desired: reduced,
+    lackingSets,
+    ...left
+  } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
+  const meanwhile = wantedWithoutSets(meanwhileTables(inputs, observed), lackingSets);
+  return planSync(reduced, observed, ownership, { draining, meanwhile, ...left });
 }
 
-function describeBlocked({ name, table, chain }: BlockedSet): SyncError {
+function flawOfBlocked({ name, table, chain }: BlockedSet): Flaw {
   return {
-    during: 'comparing the sets',
     message: `set ${name} has another type and is named by a rule of chain ${chain} in table ${table}; take that rule out`,
+    of: { kind: 'set', set: name },
   };
 }

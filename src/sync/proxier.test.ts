@@ -645,18 +645,26 @@ describe('sync/proxier', () => {
       expect(kernel.ipsets.save()).to.include('create KUBE-CLUSTER-IP hash:ip,port family inet');
     });
 
-    it('does nothing for a family whose set of another kind somebody else uses, and says so', async () => {
-      kernel.ipsets.restore('create KUBE-CLUSTER-IP bitmap:port range 0-65535\n');
-      kernel.tables.IPv4.restore('*filter\n-I INPUT -m set --match-set KUBE-CLUSTER-IP dst -j DROP\nCOMMIT\n');
+    it('leaves out a set of another kind that somebody else uses, says so of the Services in it, and does all else', async () => {
+      kernel.ipsets.restore('create KUBE-LOAD-BALANCER-FW bitmap:port range 0-65535\n');
+      const theirs = '-I INPUT -m set --match-set KUBE-LOAD-BALANCER-FW dst -j DROP';
+      kernel.tables.IPv4.restore(`*filter\n${theirs}\nCOMMIT\n`);
+      proxier.record.service(undefined, service({ name: 'shop/vip', addresses: ['172.20.1.3'], ...CLOSED }));
       const report = await normal();
-      expect(report.errors).to.deep.equal([
+      expect(report.errors).to.deep.equal([]);
+      expect(report.refusals).to.deep.equal([
         {
-          during: 'comparing the sets',
+          service: 'shop/vip',
+          refused: { kind: 'set', set: 'KUBE-LOAD-BALANCER-FW' },
           message:
-            'set KUBE-CLUSTER-IP has another type and is named by a rule of chain INPUT in table filter; take that rule out',
+            'set KUBE-LOAD-BALANCER-FW has another type and is named by a rule of chain INPUT in table filter; take that rule out',
         },
       ]);
-      expect(ipvsLines()).to.deep.equal(programmed.filter((line) => line.includes('fd00')));
+      expect(ipvsLines()).to.deep.equal([...programmed, '-A -t 172.20.1.3:80 -s rr'].sort());
+      expect(kernel.ipsets.save()).to.include('create KUBE-LOAD-BALANCER-FW bitmap:port range 0-65535\n');
+      kernel.tables.IPv4.restore(`*filter\n${theirs.replace('-I', '-D')}\nCOMMIT\n`);
+      expect((await proxier.pass('full', ['test'])).refusals).to.deep.equal([]);
+      expect(ipvsLines()).to.include('-A -t 203.0.113.1:80 -s rr');
     });
 
     describe('goes on with endpoints of virtual servers that stand, pass after pass, while', () => {
@@ -665,14 +673,6 @@ describe('sync/proxier', () => {
         'rules cannot be read': () => kernel.missing.add('iptables-save'),
         'rules cannot be written': () => kernel.missing.add('iptables-restore'),
         'addresses cannot be read': () => kernel.missing.add('ip'),
-        'a set of another kind is used by somebody else': () => {
-          kernel.tables.IPv4.restore('*filter\n:KUBE-PROXY-FIREWALL - [0:0]\nCOMMIT\n');
-          kernel.ipsets.restore('destroy KUBE-LOAD-BALANCER-FW\n');
-          kernel.ipsets.restore('create KUBE-LOAD-BALANCER-FW bitmap:port range 0-65535\n');
-          const theirs = '-I INPUT -m set --match-set KUBE-LOAD-BALANCER-FW dst -j DROP';
-          kernel.tables.IPv4.restore(`*filter\n${theirs}\nCOMMIT\n`);
-          proxier.requireFullPass();
-        },
       };
       for (const [what, obstruct] of Object.entries(obstacles)) {
         it(what, async () => {
