@@ -3,6 +3,7 @@ import { cidr, ip, port } from '../../test/builders/net.ts';
 import { portSpec, service, settings, slice, sliceEndpoint } from '../../test/builders/objects.ts';
 import { proxierOn, takeCalls } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import { refuseLines } from '../../test/kernel/refusing-tools.ts';
 import type { ClusterNode } from '../model/node-view.ts';
 import { describeRefused } from '../plan/refused.ts';
 import type { PassReport, Proxier } from './proxier.ts';
@@ -373,6 +374,14 @@ describe('sync/proxier', () => {
         'IPv4 virtual server TCP 172.20.1.1:80, IPv6 virtual server TCP [fd00:20::1]:80',
       ],
     ];
+    it('finds nothing in it that a set lacks which the kernel does not make, with its rules', async () => {
+      refuseLines(kernel, (line) => line.startsWith('create KUBE-CLUSTER-IP '));
+      expect(leftOut(await normal())).to.deep.equal(['set KUBE-CLUSTER-IP']);
+      expect(await drift()).to.deep.equal([]);
+      kernel.tables.IPv4.restore('*nat\n:KUBE-SERVICES - [0:0]\nCOMMIT\n');
+      expect(await drift()).to.deep.equal(['IPv4 rules of KUBE-SERVICES in table nat']);
+    });
+
     for (const [what, flush, found] of flushes) {
       it(`R132: finds ${what} flushed, and the pass that follows mends it and nothing else`, async () => {
         await normal();
