@@ -1,4 +1,11 @@
-import type { RealServer, RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import { realsByKey } from '../kernel/ipvs/real-servers.ts';
+import {
+  type RealServer,
+  type RealServerKey,
+  realServerKey,
+  type VirtualServer,
+  type VirtualServerKey,
+} from '../kernel/ipvs/state.ts';
 import type { Refused } from './refused.ts';
 
 export type ServerRefused = Extract<Refused, { readonly server: VirtualServerKey }>;
@@ -13,8 +20,7 @@ export function byServer(refused: readonly Refused[]): ReadonlyMap<VirtualServer
 export function withoutReals(server: VirtualServer, changes: readonly ServerRefused[]): VirtualServer {
   const lacking = refusedReals(changes);
   if (lacking.size === 0) return server;
-  const realServers = new Map<RealServerKey, RealServer>([...server.realServers].filter(([key]) => !lacking.has(key)));
-  return { ...server, realServers };
+  return { ...server, realServers: server.realServers.filter((real) => !lacking.has(realServerKey(real))) };
 }
 
 /** A virtual server that stands: what was not to be changed stays as it is, what does not go gets no new clients. A frozen one gets no new real servers. */
@@ -28,16 +34,15 @@ export function leftAsItIs(
   const isEdited = changes.some(({ kind, change }) => kind === 'virtual-server' && change === 'edit');
   const { realServers: _, ...properties } = isEdited ? present : server;
   const lacking = refusedReals(changes);
-  const reals = [...server.realServers].filter(
-    ([key]) => present.realServers.has(key) || !(isFrozen || lacking.has(key)),
-  );
+  const [wanted, standing] = [realsByKey(server.realServers), realsByKey(present.realServers)];
+  const reals = wanted.entries().filter(([key]) => standing.has(key) || !(isFrozen || lacking.has(key)));
   const isWantedAgain = (each: ServerRefused) =>
-    each.kind === 'real-server' && each.change === 'deletion' && server.realServers.has(each.real);
+    each.kind === 'real-server' && each.change === 'deletion' && wanted.has(each.real);
   const stuck = stuckReals(
     present,
     changes.filter((each) => !isWantedAgain(each)),
   );
-  return { ...properties, realServers: new Map([...reals, ...stuck]) };
+  return { ...properties, realServers: [...new Map([...reals, ...stuck]).values()] };
 }
 
 /**
@@ -46,7 +51,7 @@ export function leftAsItIs(
  */
 export function stuckServer(present: VirtualServer, changes: readonly ServerRefused[]): VirtualServer | undefined {
   if (changes.every(({ change }) => change === undefined)) return undefined;
-  return { ...present, realServers: stuckReals(present, changes) };
+  return { ...present, realServers: [...stuckReals(present, changes).values()] };
 }
 
 /**
@@ -54,11 +59,12 @@ export function stuckServer(present: VirtualServer, changes: readonly ServerRefu
  * gone; where that is refused too they stay as they are.
  */
 function stuckReals(present: VirtualServer, changes: readonly ServerRefused[]): ReadonlyMap<RealServerKey, RealServer> {
+  const standing = realsByKey(present.realServers);
   const reals = new Map<RealServerKey, RealServer>();
   const edits = new Set(changes.flatMap((each) => ('real' in each && each.change === 'edit' ? [each.real] : [])));
   for (const each of changes) {
     if (each.kind !== 'real-server' || each.change === undefined) continue;
-    const real = present.realServers.get(each.real);
+    const real = standing.get(each.real);
     if (real) reals.set(each.real, edits.has(each.real) || real.weight === 0 ? real : withoutWeight(real));
   }
   return reals;

@@ -1,6 +1,7 @@
 import { ownSets, type SetType, setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, addressPortEntry, type IpSet, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
 import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
+import { realOfKey } from '../kernel/ipvs/real-servers.ts';
 import type { RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { IpAddress } from '../net/ip-address.ts';
@@ -117,8 +118,8 @@ function isServedInVain(
   { ipvs }: KernelState,
   standing: Standing,
 ): boolean {
-  const isServed = [...(ipvs.get(server)?.realServers.values() ?? [])].some(({ weight }) => weight > 0);
-  return !isServed && (standing.ipvs.get(server)?.realServers.get(real)?.weight ?? 0) > 0;
+  const isServed = ipvs.get(server)?.realServers.some(({ weight }) => weight > 0);
+  return !isServed && (realOfKey(standing.ipvs.get(server)?.realServers ?? [], real)?.weight ?? 0) > 0;
 }
 
 /** `wantedSets`: before anything was left out of them. */

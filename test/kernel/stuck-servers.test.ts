@@ -122,6 +122,34 @@ describe('test/kernel/stuck-servers', () => {
     await under.pass('full');
     expect([under.ipvs(), under.set('KUBE-LOAD-BALANCER-FW')]).to.deep.equal([[], []]);
   });
+
+  it('keeps what guards a frontend whose only real server neither goes nor changes, and not where it has others', async () => {
+    const local = (pods: readonly (readonly [number, string])[]) => [
+      ...cart('UDP', []).slice(0, 1),
+      serviceObject('shop/cart', {
+        type: 'NodePort',
+        ports: [{ name: 'p80', protocol: 'UDP', port: 80, nodePort: 30080 }],
+        externalTrafficPolicy: 'Local',
+      }),
+      sliceObject('shop/cart-1', {
+        service: 'cart',
+        ports: [{ name: 'p80', protocol: 'UDP', port: 8080 }],
+        endpoints: pods.map(([pod, node]) => endpointJson(`10.180.0.${pod}`, node)),
+      }),
+    ];
+    const [frontend, guard] = ['-u 192.168.0.10:30080', '192.168.0.10,udp:30080'];
+    for (const isChanged of [true, false]) {
+      const node = newNode();
+      await node.apply(local([[1, 'node-b']]));
+      refuseLines(node.kernel, (line) => (isChanged ? /^-d / : /^-[de] /).test(line));
+      await node.apply(local([]));
+      expect(realsOf(node, frontend)).to.deep.equal([`-r 10.180.0.1:8080 -m -w ${isChanged ? 0 : 1}`]);
+      expect(node.set('KUBE-EXTERNAL-NO-LOCAL')).to.deep.equal(isChanged ? [] : [guard]);
+      await node.apply(local([[2, 'node-a']]));
+      expect(realsOf(node, frontend)).to.include('-r 10.180.0.2:8080 -m -w 1');
+      expect(node.set('KUBE-EXTERNAL-NO-LOCAL')).to.deep.equal([]);
+    }
+  });
 });
 
 function saidOf({ refusals }: PassReport): readonly string[] {
