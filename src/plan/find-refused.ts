@@ -123,6 +123,15 @@ export function refusedSteps(tried: readonly TriedStep[], observed: ObservedStat
   return tried.filter(({ step }) => !isSetStepDone(step, observed) && isPossible(step)).map(({ thing }) => thing);
 }
 
+/** None of several sets that were tried can be made, and none of ours is there: it is the tool that does not work. */
+export function makesNoSet(tried: readonly TriedStep[], { family, sets }: ObservedState): boolean {
+  return (
+    tried.length > 1 &&
+    tried.every(({ step }) => step.kind === 'create-set') &&
+    !ownSets(family).names.some((name) => sets.has(name))
+  );
+}
+
 function isSetStepDone(step: IpsetStep, { sets }: ObservedState): boolean {
   switch (step.kind) {
     case 'add-entry':

@@ -10,7 +10,7 @@ import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { succeed } from '../model/result.ts';
 import { checkPlan, type Flaw } from '../plan/check-plan.ts';
-import { type Found, findRefused, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
+import { type Found, findRefused, makesNoSet, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
 import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
 import type { OwnershipInputs } from '../plan/ownership.ts';
@@ -151,6 +151,7 @@ async function findAll({ kernel, desired }: ProgramInputs, plan: Plan, error: Sy
 }
 
 function foundAmong(tried: readonly TriedStep[], observed: ObservedState): Found {
+  if (makesNoSet(tried, observed)) return { refused: [], isDone: false };
   const refused = refusedSteps(tried, observed);
   return { refused, isDone: tried.length > 0 && refused.length === 0 };
 }

@@ -50,7 +50,7 @@ describe('test/kernel/refused-sets', () => {
       'LOAD-BALANCER-FW': { of: ['shop/closed'], lacks: ['-t 198.51.100.1:80'] },
       'LOAD-BALANCER-SOURCE-CIDR': { of: ['shop/closed'] },
       'NODE-PORT-IP': { of: ['shop/ported'] },
-    'NODE-PORT-TCP': { of: ['shop/ported'], lacks: ['-t 192.168.0.10:30080'] },
+      'NODE-PORT-TCP': { of: ['shop/ported'], lacks: ['-t 192.168.0.10:30080'] },
     };
   for (const { id } of SET_DEFINITIONS) {
     const { of, lacks = [] } = consequences[id] ?? { of: [] };
@@ -92,6 +92,18 @@ describe('test/kernel/refused-sets', () => {
     expect(leftIn(report)).to.have.lengthOf(4);
     expect(node.takeScripts().filter((script) => script.startsWith('ipset'))).to.have.lengthOf(3);
     expect(node.ipvs()).to.deep.equal(wanted.ipvs().filter((line) => !line.includes(':30080')));
+  });
+
+  it('lays it to nobody that no set at all can be made: the tool does not work', async () => {
+    const node = newNode();
+    const end = refuseLines(node.kernel, (line) => line.startsWith('create '));
+    node.record(OBJECTS);
+    const report = await node.tryPass('full');
+    expect([report.errors.map(({ during }) => during), report.refusals]).to.deep.equal([['programming ipset'], []]);
+    expect([node.ipvs(), node.bound()]).to.deep.equal([[], []]);
+    end();
+    await node.pass();
+    expect(kernelText(node.kernel)).to.equal(kernelText(wanted.kernel));
   });
 
   it('holds back nobody else, pass after pass, and tries the set again with its Services', async () => {
