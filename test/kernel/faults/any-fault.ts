@@ -114,9 +114,17 @@ function anyOtherChange(): fc.Arbitrary<OtherChange> {
 
 const ALWAYS = 1_000_000;
 
-/** Those that few scripts have. */
-const SET_COMMANDS = ['create ', 'create KUBE-EXCHANGE ', 'create KUBE-6-EXCHANGE ', 'swap ', 'destroy ', 'del '];
-const SERVER_COMMANDS = ['-D ', '-d ', '-e ', '-E '];
+/** How lines begin; `-`: every one of them. */
+const SET_COMMANDS = [
+  'create ',
+  'create KUBE-EXCHANGE ',
+  'create KUBE-6-EXCHANGE ',
+  'swap ',
+  'destroy ',
+  'add ',
+  'del ',
+];
+const SERVER_COMMANDS = ['-D ', '-d ', '-d ', '-e ', '-E ', '-'];
 
 const WRITERS: readonly Place[] = [
   'ipvsadm writes',
