@@ -12,7 +12,10 @@ export interface RefusedSets {
   readonly fixed: ReadonlySet<string>;
 }
 
-/** A set that stands in for others and does not go is in the way of every exchange. One that was made by somebody meanwhile does not lack. */
+/**
+ * A set that stands in for others and does not go is in the way of every exchange; an entry that stands and was refused all the same was
+ * refused of the one that stands in. A set that was made by somebody meanwhile does not lack.
+ */
 export function refusedSets(
   { family, sets }: Pick<KernelState, 'family' | 'sets'>,
   refused: readonly Refused[],
@@ -22,6 +25,9 @@ export function refusedSets(
   const lacking = new Set<string>();
   const fixed = new Set<string>();
   for (const each of refused) {
+    if (each.kind === 'set-entry' && !each.change && standing.get(each.set)?.entries.has(each.entry)) {
+      fixed.add(each.set);
+    }
     if (each.kind !== 'set') continue;
     const [wanted, present] = [sets.get(each.set), standing.get(each.set)];
     if (each.change === 'edit') fixed.add(each.set);

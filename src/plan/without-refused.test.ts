@@ -250,6 +250,12 @@ describe('plan/without-refused', () => {
       ]);
     });
 
+    it('a set whose stand-in does not take what is in it', () => {
+      const [text = ''] = kernel.sets.get('KUBE-CLUSTER-IP')?.entries ?? [];
+      const { fixedSets, desired } = withoutRefused(kernel, [entry('KUBE-CLUSTER-IP', text)], standing);
+      expect([[...fixedSets], desired.sets]).to.deep.equal([['KUBE-CLUSTER-IP'], kernel.sets]);
+    });
+
     it('every set, while the one that would stand in for them does not go', () => {
       const set: IpSet = { ...(setsWith('IPv4').get('KUBE-NODE-PORT-IP') as IpSet), name: 'KUBE-EXCHANGE' };
       const observed = { ...standing, sets: new Map([...standing.sets, [set.name, set] as const]) };

@@ -15,7 +15,7 @@ import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
 import type { OwnershipInputs } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
-import type { Refused, Said } from '../plan/refused.ts';
+import { describeRefused, type Refused, type Said } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
 import { withStandingClosures } from '../plan/standing-rules.ts';
 import { frozenServers, type Standing, withoutRefused } from '../plan/without-refused.ts';
@@ -77,7 +77,7 @@ export async function programFamily(inputs: ProgramInputs): Promise<Programmed> 
 
 /** There are few of them, and each is found by itself. */
 function refusedSetsIn({ leftOut }: Attempt): number {
-  return leftOut.filter(({ refused }) => refused.kind === 'set').length;
+  return new Set(leftOut.flatMap(({ refused }) => (refused.kind === 'set' ? describeRefused(refused) : []))).size;
 }
 
 /** What an attempt came to; or what to do next, and what it came to if that is not done. */
