@@ -18,6 +18,7 @@ import { runInNewContext } from 'node:vm';
 import { type ApiServer, startApiServer } from '../test/apiserver/server.ts';
 import { ChaosNode } from '../test/chaos/chaos-node.ts';
 import { endpointJson, nodeObject, serviceObject, sliceObject } from '../test/kernel/cluster-objects.ts';
+import { SteadyRate } from './steady-rate.ts';
 
 const SERVICES = 500;
 const ENDPOINTS = 20;
@@ -49,10 +50,10 @@ async function soak(seconds: number): Promise<number> {
   print('seconds  RSS MiB  heap MiB   passes  changes heard');
   for (let tenth = 1; tenth <= TENTHS; tenth += 1) {
     let rss = Number.POSITIVE_INFINITY;
-    while (secondsSince(startMs) < (tenth * seconds) / TENTHS) {
+    do {
       await sleep(BETWEEN_SAMPLES_MS);
       rss = Math.min(rss, await settledRss(collectGarbage));
-    }
+    } while (secondsSince(startMs) < (tenth * seconds) / TENTHS);
     tenths.push(rss);
     const { passes, news } = node.totals;
     const { heapUsed } = process.memoryUsage();
@@ -61,11 +62,11 @@ async function soak(seconds: number): Promise<number> {
   }
   clearInterval(clearing);
   await node.stop();
-  cluster.stdin.end();
-  await once(cluster, 'exit');
+  const [rate] = await Promise.all([once(lines, 'line'), once(cluster, 'exit'), cluster.stdin.end()]);
   const settled = tenths.slice(WARM_UP_TENTHS);
   const third = Math.ceil(settled.length / 3);
   const growth = median(settled.slice(-third)) / median(settled.slice(0, third)) - 1;
+  print(`${rate} changes a second, of ${CHANGES_PER_SECOND} that were asked for`);
   print(`RSS after garbage collection grew by ${(growth * 100).toFixed(1)} %`);
   return growth <= TOLERANCE ? 0 : 1;
 }
@@ -91,7 +92,7 @@ function median(values: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2;
 }
 
-/** The API server and its changes, until standard input ends. Prints the kubeconfig, in base64. */
+/** The API server and its changes, until standard input ends. Prints the kubeconfig, in base64, and at the end how many changes a second there were. */
 async function runCluster(): Promise<void> {
   const api = await startApiServer({ scheme: 'http' });
   api.apply(nodeObject('node-a', { addresses: ['192.168.0.10'] }));
@@ -102,8 +103,9 @@ async function runCluster(): Promise<void> {
   }
   print(Buffer.from(api.kubeconfig()).toString('base64'));
   let change = 0;
+  const rate = new SteadyRate(CHANGES_PER_SECOND, performance.now());
   const churning = setInterval(() => {
-    for (let n = 0; n < CHANGES_PER_SECOND / 20; n += 1) {
+    for (let due = rate.take(performance.now()); due > 0; due -= 1) {
       change += 1;
       changeSlice(api, change % SERVICES, change);
     }
@@ -111,6 +113,7 @@ async function runCluster(): Promise<void> {
   process.stdin.resume();
   await once(process.stdin, 'end');
   clearInterval(churning);
+  print(rate.reached().toFixed(1));
   await api.stop();
 }
 

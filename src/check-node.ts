@@ -117,7 +117,10 @@ async function findApiServer({ reachServer }: LookedAt, config: ProxyConfig): Pr
   if (!isNamed) return succeed(undefined);
   const loaded = loadKubeConfig({ kubeconfig, master });
   if (!loaded.ok) return fail(`${loaded.error.source}: ${loaded.error.message}`);
-  return succeed(await reachServer(loaded.value.server, REACH_MS));
+  const { server, isAnonymous, login } = loaded.value;
+  const { proxyUrl } = login.cluster;
+  if (proxyUrl !== undefined) return fail(`it is asked through the proxy ${proxyUrl.replace(/\/\/.*@/, '//')}`);
+  return succeed({ ...(await reachServer(server, REACH_MS)), credentials: isAnonymous ? 'none' : 'given' });
 }
 
 const REACH_MS = 5_000;

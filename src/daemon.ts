@@ -114,7 +114,7 @@ async function prepare({ args, read, log, version, terminal, host }: ConfiguredR
     nowMs: systemClock.nowMs,
     wallMs: Date.now,
   });
-  const opened = await openApi(config, version, observers.apiRequest);
+  const opened = await openApi(config, version, (message) => log.warn(message), observers.apiRequest);
   if (!opened.ok) return giveUp(terminal, [opened.error]);
   const connected = { transport: opened.value, nodeName: ownNodeName(config), config };
   return { ...connected, ...ready, abilities, families, observers, setVerbosity };

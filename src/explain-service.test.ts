@@ -23,7 +23,12 @@ describe('explain-service', () => {
     ],
   };
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } };
-  const objects = [cart, slice, node].map((object) => stringify(object)).join('---\n');
+  const db = { ...cart, metadata: { namespace: 'shop', name: 'db' }, spec: { clusterIP: 'None' } };
+  const mesh = {
+    ...cart,
+    metadata: { namespace: 'shop', name: 'mesh', labels: { 'service.kubernetes.io/service-proxy-name': 'other' } },
+  };
+  const objects = [cart, db, mesh, slice, node].map((object) => stringify(object)).join('---\n');
 
   async function explain(target: string, given: Partial<ExplainArguments> = {}, host = startingHost()) {
     const messages: string[] = [];
@@ -77,6 +82,14 @@ describe('explain-service', () => {
     });
   });
 
+  it('warns of a Node that it knows nothing of, as nothing is local to it then', async () => {
+    const { output, messages, exitCode } = await explain('cart', { node: 'node-b' });
+    expect(messages).to.deep.equal([
+      'warning: Node node-b: is not among the objects; its zone, pod ranges and addresses are not known; there is node-a',
+    ]);
+    expect([output.startsWith('Service shop/cart on node node-b\n'), exitCode]).to.deep.equal([true, 0]);
+  });
+
   it('tells where the scheduler is set', async () => {
     const { output } = await explain('cart', { flags: { 'ipvs-scheduler': 'wrr' } });
     expect(output).to.include('      scheduler wrr (--ipvs-scheduler)\n');
@@ -86,17 +99,17 @@ describe('explain-service', () => {
   const unknown = [
     {
       target: 'shop/crt',
-      message: 'there is no Service shop/crt, or it is headless or of another proxy; did you mean shop/cart?',
+      message: 'there is no Service shop/crt; did you mean shop/cart?',
     },
     {
       target: 'crt',
-      message: 'there is no Service crt, or it is headless or of another proxy; did you mean shop/cart?',
+      message: 'there is no Service crt; did you mean shop/cart?',
     },
     {
       target: 'default/cart',
-      message: 'there is no Service default/cart, or it is headless or of another proxy; did you mean shop/cart?',
+      message: 'there is no Service default/cart; did you mean shop/cart?',
     },
-    { target: 'payments', message: 'there is no Service payments, or it is headless or of another proxy' },
+    { target: 'payments', message: 'there is no Service payments' },
     { target: 'cart:https', message: 'Service shop/cart has no port https; it has http 80/TCP' },
     {
       target: '10.180.0.1:8080',
@@ -112,6 +125,21 @@ describe('explain-service', () => {
   for (const { target, message } of unknown) {
     it(`says of ${target} what it may be`, async () =>
       expect(await explain(target)).to.deep.equal({ output: '', messages: [`error: ${message}`], exitCode: 1 }));
+  }
+
+  const unserved = [
+    { target: 'db', why: 'it is headless: clients dial its endpoints themselves' },
+    {
+      target: 'shop/mesh:http',
+      why: 'its label service.kubernetes.io/service-proxy-name leaves it to another proxy, "other"',
+    },
+  ];
+  for (const { target, why } of unserved) {
+    it(`says of ${target} why it is not served`, async () => {
+      const { output, messages, exitCode } = await explain(target);
+      expect([messages, exitCode]).to.deep.equal([[], 0]);
+      expect(output.split('\n').slice(2)).to.deep.equal([`  not served: ${why}`, '']);
+    });
   }
 
   it('takes nothing else for a question', async () =>

@@ -14,6 +14,7 @@ import { explainService as explain } from './explain/explain-service.ts';
 import { findTarget, type NotFound } from './explain/find-target.ts';
 import { parseTarget } from './explain/target.ts';
 import { gatherCluster } from './gather-cluster.ts';
+import { describeProblem } from './model/problem.ts';
 import { fail, type Result, succeed } from './model/result.ts';
 import { FAMILIES } from './net/family.ts';
 import { readNode, type SeenNode } from './read-node.ts';
@@ -39,15 +40,20 @@ export async function explainService(
   if (!seen.ok) terminal.error(`note: the kernel of this node is not compared: ${seen.error}`);
   const node = seen.ok ? seen.value : undefined;
   const interfaces = given.value.size > 0 ? given.value : (node?.interfaces ?? given.value);
-  const gathered = await gatherCluster({ args, config, interfaces, version, terminal });
+  const asked = target.kind === 'service' ? { service: target.name } : {};
+  const gathered = await gatherCluster({ args, config, interfaces, ...asked, version, terminal });
   if (!gathered.ok) return giveUp(terminal, gathered.error);
-  const { services, slices, view, isPartial, warnings } = gathered.value;
+  const { services, slices, unselected, view, isPartial, warnings } = gathered.value;
+  for (const warning of warnings.filter(({ object }) => object === `Node ${view.name}`)) {
+    terminal.error(`warning: ${describeProblem(warning)}`);
+  }
   const settings = proxySettings(config, node?.randomFully ?? true);
   const families = computeOnce({ services, slices }, view, node ? [...node.observed.keys()] : FAMILIES, settings);
-  const found = findTarget(target, services, families);
+  const found = findTarget(target, [...services, ...unselected.map(({ service }) => service)], families);
   if (!found.ok) return giveUp(terminal, describeNotFound(found.error));
   const inputs = {
     slices,
+    unselected,
     nodeName: view.name,
     families,
     behaviour: config.behaviour,
@@ -83,7 +89,7 @@ function describeNotFound(error: NotFound): string {
     case 'no-service': {
       const near = nearestService(error.name, error.candidates);
       const meant = near === undefined ? '' : `; did you mean ${near}?`;
-      return `there is no Service ${error.name}, or it is headless or of another proxy${meant}`;
+      return `there is no Service ${error.name}${meant}`;
     }
     case 'several-services':
       return `several Services are called ${error.name}: ${error.candidates.join(', ')}`;

@@ -3,12 +3,13 @@ import { readFileCluster } from './cli/file-cluster.ts';
 import { addressesOfNode } from './cli/node-addresses.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
+import { listUnselected } from './kube/unselected-services.ts';
 import { listCluster, viewOf } from './list-cluster.ts';
 import type { EndpointSlice } from './model/endpoint-slice.ts';
 import type { InterfaceAddresses, NodeView } from './model/node-view.ts';
 import type { Problem } from './model/problem.ts';
 import { fail, type Result, succeed } from './model/result.ts';
-import type { Service } from './model/service.ts';
+import type { Service, UnselectedService } from './model/service.ts';
 import { openApi } from './open-api.ts';
 import { ownNodeName } from './own-node.ts';
 
@@ -17,6 +18,8 @@ export interface GatherParts {
   readonly config: ProxyConfig;
   /** Of the node; empty where they are not known, and those that its Node object names stand in. */
   readonly interfaces: InterfaceAddresses;
+  /** Name, without its namespace, of a Service that counts also where it is not for this proxy. */
+  readonly service?: string;
   readonly version: string;
   readonly terminal: Terminal;
 }
@@ -24,6 +27,8 @@ export interface GatherParts {
 /** The objects of a cluster, be it from its API server or from files, and the node that looks at them. */
 export interface GatheredCluster {
   readonly services: readonly Service[];
+  /** Those of the files; of the API server those of the name that is asked for. */
+  readonly unselected: readonly UnselectedService[];
   readonly slices: readonly EndpointSlice[];
   readonly view: NodeView;
   readonly warnings: readonly Problem[];
@@ -33,21 +38,25 @@ export interface GatheredCluster {
 
 /** Asks the API server once, or reads the files where some are given. The error is one line for a person. */
 export async function gatherCluster(parts: GatherParts): Promise<Result<GatheredCluster, string>> {
-  const { args, config, interfaces, version, terminal } = parts;
+  const { args, config, interfaces, service, version, terminal } = parts;
   if (args.files.length > 0) {
     const { objects, ...rest } = await readFileCluster(args, config, interfaces, terminal);
-    return succeed({ services: objects.services, slices: objects.slices, ...rest });
+    const { services, slices, unselected } = objects;
+    return succeed({ services, slices, unselected, ...rest });
   }
-  const opened = await openApi(config, version);
+  const opened = await openApi(config, version, (message) => terminal.error(`warning: ${message}`));
   if (!opened.ok) return opened;
   const transport = opened.value;
   try {
     const nodeName = args.node ?? ownNodeName(config);
     const listed = await listCluster({ config, transport, nodeName });
     if (!listed.ok) return fail(listed.error);
+    const others = service === undefined ? succeed([]) : await listUnselected(transport, service);
+    if (!others.ok) return others;
     const { services, slices, node } = listed.value;
     const known = interfaces.size > 0 || !node ? interfaces : addressesOfNode(node);
-    return succeed({ services, slices, ...viewOf(listed.value, nodeName, known), isPartial: false });
+    const seen = viewOf(listed.value, nodeName, known);
+    return succeed({ services, slices, unselected: others.value, ...seen, isPartial: false });
   } finally {
     transport.close();
   }

@@ -5,10 +5,11 @@ import type { ApiTransport } from './kube/client-transport.ts';
 import { fail, type Result, succeed } from './model/result.ts';
 import { systemClock } from './queue/clock.ts';
 
-/** The API server that the configuration names. The error is one line for a person. */
+/** The API server that the configuration names. The error is one line for a person; so is what `warn` is told. */
 export async function openApi(
   config: ProxyConfig,
   version: string,
+  warn: (message: string) => void,
   observe: (sample: RequestSample) => void = () => {},
 ): Promise<Result<ApiTransport, string>> {
   const kubeconfig = config.clientConnection.kubeconfig ?? '';
@@ -21,6 +22,7 @@ export async function openApi(
     limits: config.clientConnection,
     clock: systemClock,
     observe,
+    anonymous: () => warn('there are no credentials for the API server; requests to it are anonymous'),
   });
   return opened.ok ? succeed(opened.value) : fail(`${opened.error.source}: ${opened.error.message}`);
 }

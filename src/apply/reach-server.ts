@@ -5,7 +5,7 @@ import { fail, succeed } from '../model/result.ts';
 import { type IpAddress, parseIpAddress } from '../net/ip-address.ts';
 
 /** Resolves the host of a URL, and opens a connection that is closed at once; nothing is sent. */
-export async function reachServer(url: string, timeoutMs: number): Promise<ApiServerFacts> {
+export async function reachServer(url: string, timeoutMs: number): Promise<Omit<ApiServerFacts, 'credentials'>> {
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const [addresses, connection] = await Promise.all([

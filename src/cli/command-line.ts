@@ -64,7 +64,12 @@ export async function runCommandLine(
   const parser = yargs(askedForHelp(words).flatMap(spellOut))
     .scriptName('ipvs-proxier')
     .usage('$0 [command] [options]\n\nA drop-in replacement for kube-proxy in ipvs mode.')
-    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'populate--': true })
+    .parserConfiguration({
+      'camel-case-expansion': false,
+      'boolean-negation': false,
+      'parse-numbers': false,
+      'populate--': true,
+    })
     .command(
       ['run', '$0'],
       'the node daemon',

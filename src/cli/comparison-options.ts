@@ -59,7 +59,6 @@ export const EXPLAIN_EXAMPLES = [
 
 export const EXPLAIN_OPTIONS: Readonly<Record<string, Options>> = {
   kernel: {
-    type: 'string',
     describe: 'tell whether the kernel of this node has it',
     defaultDescription: 'where it can be read, unless -f or --node is given',
     group: 'Input:',

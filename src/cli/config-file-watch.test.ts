@@ -147,20 +147,63 @@ describe('cli/config-file-watch', () => {
     expect(told).to.have.lengthOf(2);
   });
 
+  it('sees soon that what it is a link to is back, though no folder tells of it', async () => {
+    const clock = new SteppedClock();
+    const target = join(folder, 'elsewhere');
+    await mkdir(target);
+    await writeFile(join(target, 'real'), 'one');
+    await symlink(join(target, 'real'), file);
+    begin('one', file, clock);
+    while (clock.pending().length === 0) await setImmediate();
+    await unlink(join(target, 'real'));
+    await aLookIsDue(clock);
+    await clock.advance(250);
+    expect(await next()).to.equal('trouble: it cannot be read: ENOENT');
+    while (clock.pending().length === 0) await setImmediate();
+    await writeFile(join(target, 'real'), 'two');
+    await clock.advance(2000);
+    expect(await next()).to.equal('readable');
+    await aLookIsDue(clock);
+    await clock.advance(250);
+    expect(await next()).to.equal('two');
+  });
+
   /** A complete file beside the one that is watched. */
   async function written(text: string): Promise<string> {
     await writeFile(join(folder, 'next'), text);
     return join(folder, 'next');
   }
 
-  it('looks once a minute where nothing tells it to, as in a folder that cannot be watched', async () => {
+  it('looks once a minute where nothing tells it to, as where a folder above is exchanged', async () => {
+    const clock = new SteppedClock();
+    for (const [version, text] of [
+      ['1', 'one'],
+      ['2', 'two'],
+    ] as const) {
+      await mkdir(join(folder, version));
+      await writeFile(join(folder, version, 'config.conf'), text);
+    }
+    await symlink('1', join(folder, 'current'));
+    begin('one', join(folder, 'current', 'config.conf'), clock);
+    while (clock.pending().length === 0) await setImmediate();
+    await symlink('2', join(folder, 'new'));
+    await rename(join(folder, 'new'), join(folder, 'current'));
+    await clock.advance(59_000);
+    expect(clock.pending()).to.deep.equal([1000]);
+    await clock.advance(1000);
+    await aLookIsDue(clock);
+    await clock.advance(250);
+    expect(await next()).to.equal('two');
+  });
+
+  it('looks soon again for a file whose folder is not there', async () => {
     const clock = new SteppedClock();
     const late = join(folder, 'late');
     begin('one', join(late, 'config.conf'), clock);
     expect(await next()).to.equal('trouble: it cannot be read: ENOENT');
     await mkdir(late);
     await writeFile(join(late, 'config.conf'), 'two');
-    await clock.advance(60_000);
+    await clock.advance(2000);
     expect(await next()).to.equal('readable');
     await aLookIsDue(clock);
     await clock.advance(250);

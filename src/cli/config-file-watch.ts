@@ -18,7 +18,7 @@ export interface ConfigFileWatchOptions {
 
 /**
  * Looks for another text of a file: soon after something has happened in its folder, or in the folder that it is linked from, and once a
- * minute. So it sees what is written in place, what is renamed over it, and the links of a mounted ConfigMap that are exchanged.
+ * minute, every other second while it cannot be read. So it sees what is written in place, what is renamed over it, and the links of a mounted ConfigMap that are exchanged.
  */
 export class ConfigFileWatch {
   readonly #options: ConfigFileWatchOptions;
@@ -58,7 +58,7 @@ export class ConfigFileWatch {
     if (text.ok && this.#said.startsWith(UNREADABLE)) this.#options.readable();
     this.#say(text.ok ? trouble : text.message);
     if (text.ok) this.#judge(text.value);
-    if (!this.#dueSoon && !this.#stopped) this.#plan(RECHECK_MS);
+    if (!this.#dueSoon && !this.#stopped) this.#plan(text.ok ? RECHECK_MS : ABSENT_MS);
   }
 
   /** A text counts once it was read twice in a row: a file that is written in place is empty or half there for a moment. */
@@ -123,6 +123,8 @@ export class ConfigFileWatch {
 
 const SETTLE_MS = 250;
 const RECHECK_MS = 60_000;
+/** The folder of what a link leads to is not known while it leads nowhere. */
+const ABSENT_MS = 2000;
 const SLOW = 'changes are noticed once a minute only';
 const UNREADABLE = 'it cannot be read';
 

@@ -1,3 +1,4 @@
+import type { Desired } from '../desired/desired.ts';
 import { realServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 
@@ -26,6 +27,13 @@ export function describeState({ ipvs, sets, dummy, tables }: KernelState) {
     ),
     chains: { nat: Object.fromEntries(tables.nat.chains), filter: Object.fromEntries(tables.filter.chains) },
   };
+}
+
+/** Each port once for a family, as the endpoints of each are counted apart. */
+export function describeHealthChecks(families: readonly Desired[]) {
+  return families.flatMap(({ kernel: { family }, healthChecks }) =>
+    healthChecks.map(({ service, port, localEndpoints }) => ({ service, family, port, localEndpoints })),
+  );
 }
 
 function sortedBy<T>(items: readonly T[], key: (item: T) => string): readonly T[] {

@@ -3,7 +3,7 @@ import type { Change } from '../explain/change.ts';
 import type { Comparison } from '../explain/compare-node.ts';
 import type { Problem } from '../model/problem.ts';
 import { renderPlanPart, type ScriptTool } from '../plan/scripts.ts';
-import { describeState } from './describe-state.ts';
+import { describeHealthChecks, describeState } from './describe-state.ts';
 import { formatRecord } from './format-record.ts';
 import type { OutputForm } from './output.ts';
 
@@ -85,7 +85,7 @@ function describe(report: DiffReport) {
     scripts: Object.fromEntries(TOOLS.map((tool) => [tool, deltaScript(report, tool)])),
     changes: changesOf(report),
     leftAlone: comparisons.flatMap(({ leftAlone }) => leftAlone),
-    healthChecks: families.flatMap(({ healthChecks }) => healthChecks),
+    healthChecks: describeHealthChecks(families),
     warnings,
     state: Object.fromEntries(families.map(({ kernel }) => [kernel.family, describeState(kernel)])),
   };

@@ -17,6 +17,7 @@ describe('cli/explanation-output', () => {
     if (!target) throw new Error('no target');
     const inputs = {
       slices,
+      unselected: [],
       nodeName: 'node-a',
       families,
       behaviour: 'documented',

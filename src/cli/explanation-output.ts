@@ -21,12 +21,15 @@ export function formatExplanation(explained: Explained, form: RecordForm): strin
 }
 
 function formatService(service: Explanation, explained: Explained): string {
-  const { affinitySeconds, healthCheck } = service;
+  const { affinitySeconds, healthChecks } = service;
   const affinity = affinitySeconds === 0 ? 'none' : `ClientIP, ${affinitySeconds} s`;
   const lines = [
     `Service ${service.service} on node ${explained.node}`,
     `  type ${service.type}, internalTrafficPolicy ${service.internalTrafficPolicy}, externalTrafficPolicy ${service.externalTrafficPolicy}, session affinity ${affinity}`,
-    ...(healthCheck ? [`  health check port ${healthCheck.port}, local endpoints: ${healthCheck.localEndpoints}`] : []),
+    ...healthChecks.map(
+      ({ port, family, localEndpoints }) =>
+        `  health check port ${port}, ${family}: local endpoints: ${localEndpoints}`,
+    ),
     ...service.notServed.map((why) => `  not served: ${why}`),
     ...service.ports.flatMap((port) => formatPort(port, explained)),
     ...(service.warnings.length === 0 ? [] : ['', '  Warnings']),

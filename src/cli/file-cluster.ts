@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { ProxyConfig } from '../config/proxy-config.ts';
+import { nearestFirst } from '../config/suggest.ts';
 import { type ClusterObjects, decodeObjects } from '../kube/cluster-objects.ts';
 import { readObjectFiles } from '../kube/read-files.ts';
 import type { ClusterNode, InterfaceAddresses, NodeView } from '../model/node-view.ts';
@@ -54,12 +55,19 @@ function findNode(asked: string | undefined, config: ProxyConfig, nodes: readonl
   const name = asked ?? config.hostnameOverride ?? only ?? hostname().toLowerCase();
   const object = nodes.find((node) => node.name === name);
   if (object) return { object, warnings: [] };
-  const message = 'is not among the objects; its zone, pod ranges and addresses are not known';
+  const near = nearestFirst(
+    name,
+    nodes.map((node) => node.name),
+  ).slice(0, SHOWN);
+  const there = near.length === 0 ? '' : `; there is ${near.join(', ')}`;
+  const message = `is not among the objects; its zone, pod ranges and addresses are not known${there}`;
   return {
     object: { name, zone: undefined, podCIDRs: [], addresses: [] },
     warnings: [{ object: `Node ${name}`, field: '', message }],
   };
 }
+
+const SHOWN = 10;
 
 function addressesOfOthers({ name, addresses }: ClusterNode, nodes: readonly ClusterNode[]): ReadonlySet<IpAddress> {
   const others = new OtherNodes();

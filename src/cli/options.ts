@@ -24,9 +24,11 @@ function addFlags<T>(command: Argv<T>, isShown: (flag: Flag) => boolean): Argv<T
   );
 }
 
+/** A boolean flag has no type here, as yargs would take every word but `true` for false; its help names none either, as pflag's. */
 function yargsOption({ name, alias, type, kind, default: shown, description, deprecated }: Flag): Options {
+  const isBoolean = type === 'bool' || type === 'version';
   return {
-    type: 'string',
+    ...(isBoolean ? {} : { type: 'string' }),
     ...(alias ? { alias } : {}),
     describe: deprecated === undefined ? description : `${description} (deprecated: ${deprecated})`,
     ...(shown === '' || shown === 'false' ? {} : { defaultDescription: shown }),
@@ -38,7 +40,7 @@ function yargsOption({ name, alias, type, kind, default: shown, description, dep
           : kind === 'setting'
             ? 'Settings:'
             : 'Process:',
-    requiresArg: type !== 'bool' && type !== 'version',
+    requiresArg: !isBoolean,
   };
 }
 
@@ -48,13 +50,11 @@ export function outputOption<T>(command: Argv<T>) {
 }
 
 export const DRY_RUN: Options = {
-  type: 'string',
   describe: 'read the cluster once, print what would be programmed, change nothing',
   group: 'Output:',
 };
 
 export const CLEANUP_DRY_RUN: Options = {
-  type: 'string',
   describe: 'print the scripts that would be run, change nothing',
   group: 'Output:',
 };

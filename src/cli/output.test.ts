@@ -92,7 +92,7 @@ address replace fd00:20::1/128 dev kube-ipvs0
     expect(Object.keys(json)).to.deep.equal(['scripts', 'healthChecks', 'warnings', 'state']);
     expect(Object.keys(json.scripts)).to.have.members(['ipvs', 'ipset', 'address', 'iptables', 'ip6tables']);
     expect(json.scripts.ipvs).to.equal(textOf(dryRun(), 'ipvs'));
-    expect(json.healthChecks).to.deep.equal([{ service: 'shop/lb', port: 32000, localEndpoints: 1 }]);
+    expect(json.healthChecks).to.deep.equal([{ service: 'shop/lb', family: 'IPv4', port: 32000, localEndpoints: 1 }]);
     expect(json.warnings).to.deep.equal([{ object: 'Service shop/x', field: 'spec.ports', message: 'has no port' }]);
     expect(Object.keys(json.state)).to.deep.equal(['IPv4', 'IPv6']);
     expect(Object.keys(json.state.IPv4)).to.deep.equal(['virtualServers', 'boundAddresses', 'sets', 'chains']);
@@ -115,6 +115,15 @@ address replace fd00:20::1/128 dev kube-ipvs0
     });
     expect(Object.keys(json.state.IPv6.sets)).to.have.lengthOf(20);
     expect(json.state.IPv6.chains.nat['KUBE-MARK-MASQ']).to.deep.equal(['-j MARK --set-xmark 0x4000/0x4000']);
+  });
+
+  it('names the family of each health check of a Service that has both', () => {
+    const both = { ...lb, clusterIPs: { IPv4: ip('172.20.1.2'), IPv6: ip('fd00:20::2') } };
+    const json = JSON.parse(textOf(dryRun([both]), 'json'));
+    expect(json.healthChecks).to.deep.equal([
+      { service: 'shop/lb', family: 'IPv4', port: 32000, localEndpoints: 1 },
+      { service: 'shop/lb', family: 'IPv6', port: 32000, localEndpoints: 0 },
+    ]);
   });
 
   it('tells flags of schedulers to machines', () => {

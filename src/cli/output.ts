@@ -4,7 +4,7 @@ import { renderSysctls } from '../kernel/sysctl/render.ts';
 import type { SysctlSetting } from '../kernel/sysctl/state.ts';
 import type { Problem } from '../model/problem.ts';
 import { renderFullScript, renderFullState, type ScriptTool } from '../plan/scripts.ts';
-import { describeState } from './describe-state.ts';
+import { describeHealthChecks, describeState } from './describe-state.ts';
 
 export const OUTPUT_FORMS = ['script', 'ipvs', 'ipset', 'address', 'iptables', 'ip6tables', 'json', 'yaml'] as const;
 
@@ -63,11 +63,9 @@ function* formatScript({ sysctls, families }: DryRun): Generator<string> {
     }
     if (length === 0) yield '# nothing\n';
   }
-  const checks = families.flatMap(({ kernel, healthChecks }) =>
-    healthChecks.map(
-      ({ port, service, localEndpoints }) =>
-        `# ${port} ${service}, ${kernel.family}: local endpoints: ${localEndpoints}\n`,
-    ),
+  const checks = describeHealthChecks(families).map(
+    ({ service, family, port, localEndpoints }) =>
+      `# ${port} ${service}, ${family}: local endpoints: ${localEndpoints}\n`,
   );
   if (checks.length > 0) yield '\n# health check ports\n';
   yield* checks;
@@ -85,7 +83,7 @@ const SECTIONS: readonly (readonly [ScriptTool, string])[] = [
 function describe({ families, warnings }: DryRun) {
   return {
     scripts: renderFullState(families),
-    healthChecks: families.flatMap(({ healthChecks }) => healthChecks),
+    healthChecks: describeHealthChecks(families),
     warnings,
     state: Object.fromEntries(families.map(({ kernel }) => [kernel.family, describeState(kernel)])),
   };

@@ -50,6 +50,6 @@ describe('cli/read-config', () => {
       config: undefined,
       errors: [`error: ${file}: no such file`],
     });
-    expect((await reading({ config: folder })).errors).to.deep.equal([`error: ${folder}: cannot be read: EISDIR`]);
+    expect((await reading({ config: folder })).errors).to.deep.equal([`error: ${folder}: it is a folder`]);
   });
 });

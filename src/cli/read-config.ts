@@ -41,8 +41,13 @@ async function readFileOf(
   try {
     return { name, text: await readFile(name, 'utf8') };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    terminal.error(`error: ${name}: ${code === 'ENOENT' ? 'no such file' : `cannot be read: ${code ?? error}`}`);
+    terminal.error(`error: ${name}: ${describeReadError(error as NodeJS.ErrnoException)}`);
     return 'unreadable';
   }
+}
+
+function describeReadError(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'no such file';
+  if (error.code === 'EISDIR') return 'it is a folder';
+  return `cannot be read: ${error.code ?? error}`;
 }

@@ -85,6 +85,15 @@ describe('cli/render', () => {
     expect(output).to.equal('-A -t 10.1.0.1:30080 -s rr\n-A -t 10.2.0.1:30080 -s rr\n-A -t 172.20.1.1:80 -s rr\n');
   });
 
+  it('names the Nodes that there are, the nearest first, where the one asked for is not among them', async () => {
+    const others = [node('worker-7', 'zone-a', '192.168.0.12'), b, a];
+    const { errors, exitCode } = await rendered(others, { node: 'node-bb' });
+    expect(errors[0]).to.match(
+      /^warning: Node node-bb: is not among the objects; .* not known; there is node-b, node-a, worker-7$/,
+    );
+    expect(exitCode).to.equal(0);
+  });
+
   it('warns of a Node that is not among the objects and of node ports that have no address', async () => {
     const { exitCode, output, errors } = await rendered([cart], { node: 'node-z' });
     expect([exitCode, output]).to.deep.equal([0, '-A -t 172.20.1.1:80 -s rr\n']);

@@ -28,12 +28,15 @@ export async function replay(args: ReplayArguments, terminal: Terminal): Promise
   let faults = 0;
   const fault = ({ line, message }: TraceFault) => {
     faults += 1;
-    terminal.error(`error: ${name === '-' ? 'standard input' : name}${line > 0 ? `:${line}` : ''}: ${message}`);
+    if (faults <= MOST_TOLD)
+      terminal.error(`error: ${name === '-' ? 'standard input' : name}${line > 0 ? `:${line}` : ''}: ${message}`);
   };
   const trace = spec ? generatePieces(spec.value) : readTrace(openTrace(name), fault);
   const warnings = new Warnings(terminal);
   const replayed = await replayTrace(trace, { ...settings.value, problem: (problem) => warnings.tell(problem) });
   warnings.end();
+  if (faults > MOST_TOLD) terminal.error(`note: ${faults - MOST_TOLD} more errors are not shown`);
+  if (faults === 0 && replayed.events === 0) terminal.error('warning: no event was read');
   if (faults > 0 && replayed.events === 0) return 1;
   await terminal.output(
     args.form === 'json' ? `${JSON.stringify(reportReplay(replayed), undefined, 2)}\n` : formatReplay(replayed),
@@ -111,7 +114,7 @@ class Warnings {
   tell(problem: Problem): void {
     const text = describeProblem(problem);
     if (this.#told.has(text)) return;
-    if (this.#told.size >= MOST_WARNINGS) {
+    if (this.#told.size >= MOST_TOLD) {
       this.#more += 1;
       return;
     }
@@ -124,4 +127,4 @@ class Warnings {
   }
 }
 
-const MOST_WARNINGS = 50;
+const MOST_TOLD = 50;

@@ -89,6 +89,11 @@ describe('cli/status', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
 
+  it('tells why a port is not even tried', async () => {
+    const { errors } = await run({ flags: { 'metrics-bind-address': '127.0.0.1:1' } });
+    expect(errors[0]).to.include('no daemon answers on 127.0.0.1:1: bad port; ');
+  });
+
   it('asks a server that listens everywhere on the loopback address', async () => {
     const { exitCode } = await run({ flags: { 'metrics-bind-address': host.replace('127.0.0.1', '0.0.0.0') } });
     expect(exitCode).to.equal(0);

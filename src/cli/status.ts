@@ -64,6 +64,8 @@ function parseAnswer(text: string): StatusAnswer | undefined {
 }
 
 function causeOf(error: unknown): string {
-  const { cause, message } = error as Error & { readonly cause?: { readonly code?: string } };
-  return cause?.code ?? message;
+  const { cause, message } = error as Error & {
+    readonly cause?: { readonly code?: string; readonly message?: string };
+  };
+  return cause?.code ?? cause?.message ?? message;
 }

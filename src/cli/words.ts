@@ -1,4 +1,5 @@
 import { FLAGS } from '../config/flags.ts';
+import { suggest } from '../config/suggest.ts';
 import type { GivenFlags } from './arguments.ts';
 import { texts, UsageError } from './usage-error.ts';
 
@@ -28,8 +29,16 @@ export function withoutRepetitions(given: GivenFlags): GivenFlags {
 /** As kube-proxy, which lets empty words pass: some DaemonSets give one. */
 export function refuseWords(given: GivenFlags): void {
   const word = looseWords(given).find((each) => each !== '' && each !== '""');
-  if (word !== undefined) throw new UsageError(`unknown argument ${word}`);
+  if (word !== undefined) throw new UsageError(`unknown argument ${word}${meantBy(word)}`);
 }
+
+/** A command that is misspelt, or an option without its dashes. */
+function meantBy(word: string): string {
+  const near = OPTION_WORDS.has(word) ? `--${word}` : suggest(word, COMMANDS);
+  return near === undefined ? '' : `, did you mean ${near}?`;
+}
+
+const OPTION_WORDS: ReadonlySet<string> = new Set([...FLAGS.map(({ name }) => name), 'dry-run', 'kernel']);
 
 /** Words that no option takes, those behind `--` among them; without the name of the command. */
 function looseWords(given: GivenFlags): readonly string[] {

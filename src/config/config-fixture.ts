@@ -21,7 +21,7 @@ export const DEFAULTS = {
   connReuseMode: undefined,
   otherNodes: 'watched',
   apiServers: [],
-  draining: { limitMs: 900_000, ofDeletedServices: false },
+  draining: { limitMs: 900_000, ofDeletedServices: false, closingMs: 30_000 },
   sets: { maxEntries: 65_536 },
   queue: DEFAULT_QUEUE_SETTINGS,
   featureGates: {},

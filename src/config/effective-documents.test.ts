@@ -174,7 +174,7 @@ function someFile(): fc.Arbitrary<string> {
       { maxLength: 2 },
     ),
     otherNodes: fc.constantFrom('watched', 'ignored'),
-    draining: some({ limit: ms(0), deletedServices: fc.constantFrom('cut', 'finish') }),
+    draining: some({ limit: ms(0), deletedServices: fc.constantFrom('reset', 'finish', 'cut') }),
     sets: some({ maxEntries: count(1024, 16_777_216) }),
     queue: some({
       thresholds: some({ criticalBelowReadyRatio: fc.constantFrom(0, 0.25, 1) }),

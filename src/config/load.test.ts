@@ -3,6 +3,9 @@ import { DEFAULTS, errorsOf, fromFile, fromFlags, OWN } from './config-fixture.t
 import type { GivenFlags } from './flag-values.ts';
 import { loadConfig } from './load.ts';
 
+/** Behaviour `kube-proxy` keeps no address for a while. */
+const CUT = { ...DEFAULTS.draining, closingMs: 0 };
+
 describe('config/load', () => {
   it('gives every default for a file that sets nothing', () => expect(fromFile('')).to.deep.equal(DEFAULTS));
 
@@ -137,6 +140,7 @@ queue: {batchSize: 0, pasBurst: 5, delays: {high: 1s}, retries: {update: {max: 1
           master: 'https://a',
           behaviour: 'kube-proxy',
           otherNodes: 'ignored',
+          draining: CUT,
           logging: { format: 'json', verbosity: 4 },
         },
       ],
@@ -210,6 +214,7 @@ queue: {batchSize: 0, pasBurst: 5, delays: {high: 1s}, retries: {update: {max: 1
       expect(fromFile(text, flags)).to.deep.equal({
         ...DEFAULTS,
         otherNodes: 'ignored',
+        draining: CUT,
         hostnameOverride: 'from-flag',
         master: 'https://a',
         behaviour: 'kube-proxy',

@@ -84,5 +84,12 @@ export const KLOG_FLAGS: readonly Flag[] = [
 ];
 
 function klog(name: string, type: Flag['type'], shown: string): Flag {
-  return { name, type, kind: 'logging', default: shown, description: NO_EFFECT, deprecated: NO_EFFECT };
+  return {
+    name,
+    type,
+    kind: 'logging',
+    default: shown,
+    description: 'Of an older logging library.',
+    deprecated: NO_EFFECT,
+  };
 }

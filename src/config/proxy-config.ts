@@ -33,7 +33,7 @@ export interface ProxyConfig {
   /** How long connections to real servers that are not wanted any more may last; 0 = no limit. */
   /** Room of each hash set; one that needs more gets it. */
   readonly sets: { readonly maxEntries: number };
-  readonly draining: { readonly limitMs: number; readonly ofDeletedServices: boolean };
+  readonly draining: { readonly limitMs: number; readonly ofDeletedServices: boolean; readonly closingMs: number };
   /** How soon changes reach the kernel, and how often failed ones are tried again; never impossible for the queue. */
   readonly queue: QueueSettings;
   readonly featureGates: Readonly<Record<string, boolean>>;

@@ -36,7 +36,7 @@ export function resolveConfig(
     connReuseMode: own.connReuseMode,
     otherNodes: own.behaviour === 'documented' ? own.otherNodes : 'ignored',
     apiServers: own.apiServers,
-    draining: { limitMs: own.draining.limit, ofDeletedServices: own.draining.deletedServices === 'finish' },
+    draining: resolveDraining(own),
     sets: own.sets,
     queue: resolveQueue(own.queue),
     featureGates: file.featureGates,
@@ -75,6 +75,21 @@ function listenOn(
   const address = given?.address ?? defaultListenAddress(server, familyOf(bindAddress));
   return { address, port: given?.port ?? (defaultPort as Port) };
 }
+
+function resolveDraining({ behaviour, draining }: IpvsProxierConfiguration): ProxyConfig['draining'] {
+  const isReset = behaviour === 'documented' && draining.deletedServices !== 'cut';
+  return {
+    limitMs: draining.limit,
+    ofDeletedServices: draining.deletedServices === 'finish',
+    closingMs: isReset ? CLOSING_MS : 0,
+  };
+}
+
+/**
+ * Long enough for twice the 15 s after which Go's programs, the kubelet's and most clients' of Kubernetes among them, ask an idle connection
+ * whether it is alive; short enough for an address that is given to somebody else.
+ */
+const CLOSING_MS = 30_000;
 
 function resolveIpvs(ipvs: KubeProxyConfiguration['ipvs']): IpvsConfig {
   return {

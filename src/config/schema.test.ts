@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DEFAULTS, errorsOf, fromFile, OWN } from './config-fixture.ts';
 
-const { ipvs, clientConnection, conntrack, queue } = DEFAULTS;
+const { ipvs, clientConnection, conntrack, queue, draining } = DEFAULTS;
 const PERIOD = 'a duration greater than 0 with its unit, such as "30s" or "1h30m"';
 const TIMEOUT = 'a duration of 0 or more with its unit, such as "30s" or "1h30m"';
 const COUNT = 'a whole number from 0 to 2147483647';
@@ -93,7 +93,21 @@ describe('config/schema', () => {
       'bindAddressHardFail: true\nenableProfiling: true\nshowHiddenMetricsForVersion: "1.36"',
       { bindAddressHardFail: true, enableProfiling: true, showHiddenMetricsForVersion: '1.36' },
     ],
-    ['our behaviour', `${OWN}behaviour: kube-proxy`, { behaviour: 'kube-proxy', otherNodes: 'ignored' }],
+    [
+      'our behaviour',
+      `${OWN}behaviour: kube-proxy`,
+      { behaviour: 'kube-proxy', otherNodes: 'ignored', draining: { ...draining, closingMs: 0 } },
+    ],
+    [
+      'connections of deleted Services that are reset once they had their time',
+      `${OWN}draining: {deletedServices: finish, limit: 1m}`,
+      { draining: { limitMs: 60_000, ofDeletedServices: true, closingMs: 30_000 } },
+    ],
+    [
+      'connections of deleted Services that are cut',
+      `${OWN}draining: {deletedServices: cut}`,
+      { draining: { ...draining, closingMs: 0 } },
+    ],
     ['weights by condition', `${OWN}weightPolicy: byCondition`, { weightPolicy: 'byCondition' }],
     [
       'weights at both ends, with the default for one that is not given',

@@ -146,7 +146,7 @@ export const ipvsProxierConfiguration = section({
   apiServers: list(textLike('a URL such as "https://192.0.2.1:6443"', /^https?:\/\/[^\s/]+\/?$/)).default([]),
   draining: section({
     limit: duration('not negative').default(15 * 60 * 1000),
-    deletedServices: oneOf(['cut', 'finish']).default('cut'),
+    deletedServices: oneOf(['reset', 'finish', 'cut']).default('reset'),
   }),
   sets: section({
     maxEntries: integer(1024, MOST_ENTRIES).default(MAX_ENTRIES),

@@ -190,7 +190,7 @@ export const SETTING_FLAGS: readonly Flag[] = [
   { ...portFlag('healthz-port', '10256'), deprecated: 'Use --healthz-bind-address.' },
   { ...portFlag('metrics-port', '10249'), deprecated: 'Use --metrics-bind-address.' },
   {
-    ...setting('proxy-port-range', 'text', 'portRange', '', 'Of a mode long gone; no effect.'),
+    ...setting('proxy-port-range', 'text', 'portRange', '', 'Of a mode long gone.'),
     deprecated: 'It has no effect.',
   },
 ];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { editDistance, suggest } from './suggest.ts';
+import { editDistance, nearestFirst, suggest } from './suggest.ts';
 
 describe('config/suggest', () => {
   const distances: [string, string, number][] = [
@@ -27,4 +27,12 @@ describe('config/suggest', () => {
     it(`takes "${word}" for ${meant ?? 'nothing it knows'}`, () =>
       expect(suggest(word, ['scheduler', 'strictARP', 'syncPeriod', 'minSyncPeriod', 'min'])).to.equal(meant));
   }
+
+  it('puts what is nearest first, and what is as near in the order of names', () =>
+    expect(nearestFirst('Node-c', ['other', 'node-b', 'node-c1', 'node-a'])).to.deep.equal([
+      'node-a',
+      'node-b',
+      'node-c1',
+      'other',
+    ]));
 });

@@ -12,6 +12,13 @@ export function suggest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
+/** The candidates, those first that are the fewest letters off; alike ones by name. */
+export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
+  const distances = new Map(candidates.map((each) => [each, editDistance(word.toLowerCase(), each.toLowerCase())]));
+  const distance = (candidate: string) => distances.get(candidate) ?? 0;
+  return [...candidates].sort((a, b) => distance(a) - distance(b) || (a < b ? -1 : 1));
+}
+
 /** Levenshtein distance: letters to insert, delete or replace to turn `from` into `to`. */
 export function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -70,13 +70,19 @@ function sourceRangeRules(inputs: RuleInputs): readonly Rule[] {
   ];
 }
 
-/** Whatever else of the node listens on all addresses is not reached by way of a Service's address. */
+/**
+ * Whatever else of the node listens on all addresses is not reached by way of a Service's address. TCP is refused by a reset: what comes of a
+ * connection that its virtual server was taken from is new to connection tracking, and its client takes no notice of ICMP.
+ */
 function accessRules(inputs: RuleInputs): readonly Rule[] {
   const { family } = inputs;
   return [
     ...PORTALS.map((id) => rule([inSet(id, family, 'dst,dst')], RETURN)),
     rule([inSet('HEALTH-CHECK-NODE-PORT', family, 'dst')], RETURN),
     ...ifDocumented(inputs, [rule([{ kind: 'echo-request' }], RETURN)]),
+    ...ifDocumented(inputs, [
+      rule([{ kind: 'protocol', protocol: 'TCP' }, NEW, inSet('IPVS-IPS', family, 'dst')], { kind: 'reset' }),
+    ]),
     rule([NEW, inSet('IPVS-IPS', family, 'dst')], { kind: 'reject' }),
   ];
 }

@@ -275,11 +275,16 @@ describe('desired/rules', () => {
       expect(added('filter', 'KUBE-PROXY-FIREWALL', blind)).to.deep.equal([dropInside]);
     });
 
-    it('lets echo requests to bound addresses through, in the words of each family', () => {
-      expect(added('filter', 'KUBE-IPVS-FILTER')).to.deep.equal(['-p icmp -m icmp --icmp-type 8 -j RETURN']);
-      expect(documented.filter['KUBE-IPVS-FILTER']?.at(-2)).to.equal('-p icmp -m icmp --icmp-type 8 -j RETURN');
+    it('lets echo requests to bound addresses through, and refuses TCP by a reset, in the words of each family', () => {
+      const ofOurs = (echo: string, set: string) => [
+        `${echo} -j RETURN`,
+        `-p tcp -m conntrack --ctstate NEW -m set --match-set ${set} dst -j REJECT --reject-with tcp-reset`,
+      ];
+      const ipv4 = ofOurs('-p icmp -m icmp --icmp-type 8', 'KUBE-IPVS-IPS');
+      expect(added('filter', 'KUBE-IPVS-FILTER')).to.deep.equal(ipv4);
+      expect(documented.filter['KUBE-IPVS-FILTER']?.slice(-3, -1)).to.deep.equal(ipv4);
       const ipv6 = chainsOf('IPv6', { behaviour: 'documented' }).filter['KUBE-IPVS-FILTER'];
-      expect(ipv6?.at(-2)).to.equal('-p ipv6-icmp -m icmp6 --icmpv6-type 128 -j RETURN');
+      expect(ipv6?.slice(-3, -1)).to.deep.equal(ofOurs('-p ipv6-icmp -m icmp6 --icmpv6-type 128', 'KUBE-6-IPVS-IPS'));
     });
 
     it('accepts what is served at the end of INPUT, after the rules of others', () => {

@@ -6,8 +6,17 @@ import type { ApiServerFacts, NodeFacts } from './facts.ts';
 import { dummy, HEALTHY, inShort, ipvs, link } from './facts-fixture.ts';
 
 describe('doctor/check-api-server', () => {
-  const at = (address: string, connection: ApiServerFacts['connection'] = succeed(undefined)) =>
-    succeed({ url: `https://${address}:443`, addresses: succeed([address as IpAddress]), connection });
+  const at = (
+    address: string,
+    connection: ApiServerFacts['connection'] = succeed(undefined),
+    credentials: ApiServerFacts['credentials'] = 'given',
+  ) =>
+    succeed({
+      url: `https://${address}:443`,
+      addresses: succeed([address as IpAddress]),
+      connection,
+      credentials,
+    });
   const programmed = {
     links: succeed([link('eth0', ['192.168.0.10/24']), dummy(['10.96.0.1/32'])]),
     ipvs: succeed(ipvs(['TCP  C0A8000A:7530 rr ', 'TCP  0A600002:01BB rr '])),
@@ -33,6 +42,11 @@ describe('doctor/check-api-server', () => {
       'names one that does not answer',
       { apiServer: at('192.168.0.1', fail('ECONNREFUSED')) },
       ['error api-unreachable'],
+    ],
+    [
+      'warns where there are no credentials',
+      { apiServer: at('192.168.0.1', succeed(undefined), 'none') },
+      ['warning api-anonymous'],
     ],
     ['says so where nobody says where it is', { apiServer: succeed(undefined) }, ['not checked: the API server']],
     [

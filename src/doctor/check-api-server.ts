@@ -12,7 +12,11 @@ export function checkApiServer(facts: Facts): Checked {
   if (!apiServer.value) {
     return notChecked('the API server', 'no kubeconfig, no master, and no service account of a Pod says where it is');
   }
-  return together([checkAddress(facts, apiServer.value), checkConnection(apiServer.value)]);
+  return together([
+    checkAddress(facts, apiServer.value),
+    checkConnection(apiServer.value),
+    checkCredentials(apiServer.value),
+  ]);
 }
 
 function checkAddress(facts: Facts, { url, addresses }: ApiServerFacts): Checked {
@@ -52,4 +56,16 @@ function checkConnection({ url, connection, addresses }: ApiServerFacts): Checke
     remedy: 'the address in the kubeconfig, routes and firewalls of this node; apiServers names others to try',
   };
   return found(finding);
+}
+
+function checkCredentials({ url, credentials }: ApiServerFacts): Checked {
+  if (credentials === 'given') return NOTHING_FOUND;
+  return found({
+    level: 'warning',
+    id: 'api-anonymous',
+    saw: `there are no credentials for ${url}`,
+    matters:
+      'requests are anonymous, and an API server seldom lets those list Services: the daemon learns nothing of them',
+    remedy: 'a user with a certificate, a token or a plugin, which the current context of the kubeconfig names',
+  });
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { fail, succeed } from '../model/result.ts';
 import { checkSysctls } from './check-sysctls.ts';
+import type { SysctlLine } from './facts.ts';
 import { HEALTHY, inShort, WISHES, withSettings } from './facts-fixture.ts';
 
 describe('doctor/check-sysctls', () => {
@@ -14,6 +15,37 @@ describe('doctor/check-sysctls', () => {
     expect(findings.map(({ level, id, remedy }) => [level, id, remedy])).to.deep.equal([
       ['note', 'sysctl-not-yet', 'sysctl -w net.ipv4.vs.conntrack=1 net.ipv4.ip_forward=1'],
     ]);
+  });
+
+  describe('of the limit of tracked connections', () => {
+    const sysctls = [
+      ...WISHES.sysctls,
+      { path: 'net/netfilter/nf_conntrack_max', value: '131072', need: 'required' },
+    ] as const;
+    const judge = (present: string, more: Readonly<Record<string, string>> = {}, lines: readonly SysctlLine[] = []) => {
+      const facts = withSettings({ 'net/netfilter/nf_conntrack_max': present, ...more });
+      return checkSysctls({ ...facts, sysctlLines: succeed(lines) }, { sysctls }).findings.map(({ id, remedy }) => [
+        id,
+        remedy,
+      ]);
+    };
+    const kept =
+      'conntrack.min: 262144 in the configuration, or the daemon lowers net.netfilter.nf_conntrack_max to 131072';
+
+    it('never advises to lower it, and tells how the daemon leaves it', () => {
+      expect(judge('262144')).to.deep.equal([['sysctl-not-yet', kept]]);
+      expect(judge('262144', { 'net/ipv4/ip_forward': '0' })).to.deep.equal([
+        ['sysctl-not-yet', `sysctl -w net.ipv4.ip_forward=1; ${kept}`],
+      ]);
+    });
+
+    it('advises to raise it', () =>
+      expect(judge('65536')).to.deep.equal([['sysctl-not-yet', 'sysctl -w net.netfilter.nf_conntrack_max=131072']]));
+
+    it('advises neither to change a line of a file that makes it higher', () => {
+      const line = { file: '/etc/sysctl.conf', line: 3, path: 'net/netfilter/nf_conntrack_max', value: '262144' };
+      expect(judge('131072', {}, [line])).to.deep.equal([['sysctl-file', kept]]);
+    });
   });
 
   it('warns where somebody has set them back under a daemon', () => {

@@ -1,3 +1,4 @@
+import { CONNTRACK_MAX } from '../kernel/sysctl/conntrack.ts';
 import type { SysctlSetting } from '../kernel/sysctl/state.ts';
 import type { NodeFacts, SysctlLine, Wishes } from './facts.ts';
 import { type Checked, type Finding, found, NOTHING_FOUND, notChecked, together } from './finding.ts';
@@ -34,7 +35,7 @@ function judgeValues({ sysctls, proxier }: Facts, wanted: readonly SysctlSetting
   const others = wanted.filter(({ path, value }) => (sysctls.get(path) ?? value) !== value);
   if (others.length === 0) return [];
   const saw = others.map(({ path }) => `${nameOf(path)} is ${sysctls.get(path)}`).join(', ');
-  const remedy = `sysctl -w ${others.map(({ path, value }) => `${nameOf(path)}=${value}`).join(' ')}`;
+  const remedy = remedyOf(others, sysctls);
   const isRunning = proxier.ok && proxier.value?.command === 'run';
   if (!isRunning) {
     const matters = 'the daemon, or its init container, sets them at the start, which needs the right to';
@@ -43,6 +44,25 @@ function judgeValues({ sysctls, proxier }: Facts, wanted: readonly SysctlSetting
   const matters =
     'the daemon runs and wants other values: somebody has set them since, or it has another configuration';
   return [{ level: 'warning', id: 'sysctl-changed', saw, matters, remedy: `find out who sets them; ${remedy}` }];
+}
+
+function remedyOf(others: readonly SysctlSetting[], sysctls: Facts['sysctls']): string {
+  const present = ({ path, value }: SysctlSetting) => sysctls.get(path) ?? value;
+  const set = others.filter((setting) => !wouldLowerLimit(setting, present(setting)));
+  const kept = others.filter((setting) => !set.includes(setting));
+  return [
+    ...(set.length > 0 ? [`sysctl -w ${set.map(({ path, value }) => `${nameOf(path)}=${value}`).join(' ')}`] : []),
+    ...kept.map((setting) => keepLimit(setting, present(setting))),
+  ].join('; ');
+}
+
+/** Connections that are tracked already would be over the limit. */
+function wouldLowerLimit({ path, value }: SysctlSetting, present: string): boolean {
+  return path === CONNTRACK_MAX && Number(present) > Number(value);
+}
+
+function keepLimit({ path, value }: SysctlSetting, present: string): string {
+  return `conntrack.min: ${present} in the configuration, or the daemon lowers ${nameOf(path)} to ${value}`;
 }
 
 function nameOf(path: string): string {
@@ -56,7 +76,7 @@ function isLater({ ipvs }: Facts, path: string): boolean {
 }
 
 /** Of several lines for one setting the last one counts. */
-function judgeLines(lines: readonly SysctlLine[], { path, value }: SysctlSetting): readonly Finding[] {
+function judgeLines(lines: readonly SysctlLine[], { path, value, need }: SysctlSetting): readonly Finding[] {
   const last = lines.findLast((line) => line.path === path);
   if (!last || last.value === value) return [];
   const name = nameOf(path);
@@ -66,7 +86,9 @@ function judgeLines(lines: readonly SysctlLine[], { path, value }: SysctlSetting
       id: 'sysctl-file',
       saw: `${last.file}:${last.line} sets ${name} to ${last.value}`,
       matters: `the daemon sets it to ${value}; whoever applies the files again, as packages do, undoes that`,
-      remedy: `change the line to ${name} = ${value}, or set the daemon's own setting to what you want`,
+      remedy: wouldLowerLimit({ path, value, need }, last.value)
+        ? keepLimit({ path, value, need }, last.value)
+        : `change the line to ${name} = ${value}, or set the daemon's own setting to what you want`,
     },
   ];
 }

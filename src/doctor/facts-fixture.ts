@@ -80,6 +80,7 @@ export const HEALTHY: NodeFacts = {
     url: 'https://192.168.0.1:6443',
     addresses: succeed([]),
     connection: succeed(undefined),
+    credentials: 'given',
   }),
 };
 

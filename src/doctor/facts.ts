@@ -55,6 +55,8 @@ export interface ApiServerFacts {
   readonly addresses: Fact<readonly IpAddress[]>;
   /** Whether a connection to it could be opened. */
   readonly connection: Fact<void>;
+  /** Whether the daemon says who it is. */
+  readonly credentials: 'given' | 'none';
 }
 
 /** Everything that is looked at on a node. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { nodeView, portSpec, service, settings, slice, slicePort } from '../../test/builders/objects.ts';
 import type { EndpointSlice, SliceEndpoint } from '../model/endpoint-slice.ts';
-import type { Service } from '../model/service.ts';
+import type { Service, UnselectedService } from '../model/service.ts';
 import { FAMILIES } from '../net/family.ts';
 import { computeOnce } from '../sync/compute-once.ts';
 import { type Explanation, explainService, type PortExplanation } from './explain-service.ts';
@@ -27,7 +27,11 @@ describe('explain/explain-service', () => {
   function explained(
     of: Service,
     slices: readonly EndpointSlice[],
-    { others = [], target = of.name as string }: { others?: readonly Service[]; target?: string } = {},
+    {
+      others = [],
+      unselected = [],
+      target = of.name as string,
+    }: { others?: readonly Service[]; unselected?: readonly UnselectedService[]; target?: string } = {},
   ): Explanation {
     const families = computeOnce({ services: [of, ...others], slices }, view, FAMILIES, settings());
     const asked = parseTarget(target);
@@ -35,6 +39,7 @@ describe('explain/explain-service', () => {
     const warnings = families.flatMap(({ problems }) => problems);
     const inputs = {
       slices,
+      unselected,
       nodeName: view.name,
       families,
       behaviour: 'documented',
@@ -202,6 +207,13 @@ describe('explain/explain-service', () => {
     expect(why({ ports: [] })).to.deep.equal(['it has no port that can be served']);
   });
 
+  it('names the other proxy to which a label leaves a Service', () => {
+    const own = service();
+    expect(explained(own, [], { unselected: [{ service: own, otherProxy: 'kube-router' }] }).notServed).to.deep.equal([
+      'its label service.kubernetes.io/service-proxy-name leaves it to another proxy, "kube-router"',
+    ]);
+  });
+
   it('warns of fields that have no effect', () => {
     const fields = (given: Parameters<typeof service>[0]) =>
       explained(service(given), []).warnings.map(({ field }) => field);
@@ -221,6 +233,6 @@ describe('explain/explain-service', () => {
   it('tells of the health check port', () => {
     const of = service({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: port(32000) });
     const slices = [slice({ endpoints: [backend(1, { nodeName: view.name }), backend(2)] })];
-    expect(explained(of, slices).healthCheck).to.deep.equal({ port: 32000, localEndpoints: 1 });
+    expect(explained(of, slices).healthChecks).to.deep.equal([{ family: 'IPv4', port: 32000, localEndpoints: 1 }]);
   });
 });

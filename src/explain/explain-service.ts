@@ -1,11 +1,12 @@
 import type { Desired } from '../desired/desired.ts';
+import type { HealthCheck } from '../desired/health-checks.ts';
 import type { Behaviour } from '../desired/settings.ts';
 import { virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import { type ServiceName, type ServicePortKey, servicePortKey } from '../model/names.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Service, ServicePortSpec } from '../model/service.ts';
+import type { Service, ServicePortSpec, UnselectedService } from '../model/service.ts';
 import type { Family } from '../net/family.ts';
 import { selectEndpoints } from '../topology/choose-endpoints.ts';
 import type { Change, LeftAlone } from './change.ts';
@@ -25,7 +26,8 @@ export interface Explanation {
   readonly ports: readonly PortExplanation[];
   /** Why nothing of it is served, in a family or at all. */
   readonly notServed: readonly string[];
-  readonly healthCheck: { readonly port: number; readonly localEndpoints: number } | undefined;
+  /** One for each family in which it has one. */
+  readonly healthChecks: readonly (Omit<HealthCheck, 'service'> & { readonly family: Family })[];
   readonly warnings: readonly Problem[];
 }
 
@@ -43,6 +45,8 @@ export interface PortExplanation {
 
 export interface ExplainInputs {
   readonly slices: readonly EndpointSlice[];
+  /** Services that are not for this proxy. */
+  readonly unselected: readonly UnselectedService[];
   readonly nodeName: string;
   readonly families: readonly Desired[];
   readonly behaviour: Behaviour;
@@ -56,8 +60,6 @@ export interface ExplainInputs {
 export function explainService(service: Service, target: Target, inputs: ExplainInputs): Explanation {
   const slices = inputs.slices.filter((slice) => slice.service === service.name);
   const { families } = inputs;
-  const checks = families.flatMap(({ healthChecks }) => healthChecks);
-  const check = checks.find((each) => each.service === service.name);
   return {
     service: service.name,
     type: service.type,
@@ -70,8 +72,12 @@ export function explainService(service: Service, target: Target, inputs: Explain
         .flatMap((spec) => explainPort(service, spec, desired, inputs.comparisons[index], { ...inputs, slices }))
         .flatMap((port) => narrow(port, target)),
     ),
-    notServed: whyNotServed(service, families),
-    healthCheck: check && { port: check.port, localEndpoints: check.localEndpoints },
+    notServed: whyNotServed(service, inputs),
+    healthChecks: families.flatMap(({ kernel: { family }, healthChecks }) =>
+      healthChecks
+        .filter((check) => check.service === service.name)
+        .map(({ port, localEndpoints }) => ({ family, port, localEndpoints })),
+    ),
     warnings: [
       ...inputs.warnings.filter((problem) => isAbout(problem, service.name, slices)),
       ...ignoredFields(service),
@@ -141,7 +147,13 @@ function hasHint({ zoneHints, nodeHints }: Endpoint): boolean {
   return zoneHints.length > 0 || nodeHints.length > 0;
 }
 
-function whyNotServed(service: Service, families: readonly Desired[]): readonly string[] {
+function whyNotServed(service: Service, { families, unselected }: ExplainInputs): readonly string[] {
+  const otherProxy = unselected.find((each) => each.service === service)?.otherProxy;
+  if (otherProxy !== undefined) {
+    return [
+      `its label service.kubernetes.io/service-proxy-name leaves it to another proxy, ${JSON.stringify(otherProxy)}`,
+    ];
+  }
   if (service.type === 'ExternalName') return ['it is of type ExternalName, which is for DNS alone'];
   if (service.clusterIP === 'None') return ['it is headless: clients dial its endpoints themselves'];
   if (service.clusterIP === undefined) return ['it has no cluster address yet'];

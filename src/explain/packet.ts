@@ -101,6 +101,9 @@ function walk(
         tell('MASQUERADE');
         traveller.masqueraded = true;
         return 'accept';
+      case 'reset':
+        tell('REJECT');
+        return 'reject';
       case 'accept':
       case 'drop':
       case 'reject':

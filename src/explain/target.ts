@@ -23,7 +23,8 @@ export type Target =
 
 /**
  * Reads `NAME`, `NAMESPACE/NAME`, either with `:PORT` and `/PROTOCOL` behind, or `ADDRESS` with the same; an IPv6 address that is followed by
- * a port stands in brackets. A whole name of a service port, as logs have it, is one of them. `undefined` for anything else.
+ * a port stands in brackets. A whole name of a service port, as logs have it, is one of them; so is the name that clients dial, `NAME.NAMESPACE`
+ * with or without `.svc` and a domain behind. `undefined` for anything else.
  */
 export function parseTarget(text: string): Target | undefined {
   const bare = parseIpAddress(text);
@@ -42,10 +43,14 @@ export function parseTarget(text: string): Target | undefined {
 const FRONTEND = /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d+)(?:\/([A-Za-z]+))?)?$/;
 
 function parseService(text: string): Target | undefined {
-  const [, namespace, name, port, word] = SERVICE.exec(text) ?? [];
+  const [, before, written, port, word] = SERVICE.exec(text) ?? [];
+  const [, dialled, behind] = (before === undefined && DIALLED.exec(written ?? '')) || [];
+  const [namespace, name] = [before ?? behind, dialled ?? written];
   const protocol = word === undefined ? undefined : parseProtocol(word.toUpperCase());
   if (name === undefined || (word !== undefined && protocol === undefined)) return undefined;
   return { kind: 'service', namespace, name, port: port === '' && !protocol ? undefined : port, protocol };
 }
 
+/** The name of a Service has no dot. */
+const DIALLED = /^([^.]+)\.([^.]+)(?:\.svc(?:\..*)?)?$/;
 const SERVICE = /^(?:([^\s/:]+)\/)?([^\s/:]+)(?::([^\s/:]*)(?:\/([A-Za-z]+))?)?$/;

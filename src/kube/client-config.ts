@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fail, type Result, succeed } from '../model/result.ts';
+import { environmentProxy } from './environment-proxy.ts';
 import { ExecPlugin } from './exec-plugin.ts';
 import { type Login, parseKubeconfig, serviceAccount } from './kubeconfig.ts';
-import { LibraryLogin } from './login-options.ts';
+import { isAnonymous, LibraryLogin } from './login-options.ts';
 
 /** Where the API server and the credentials for it are found. */
 export interface ConnectionSettings {
@@ -34,6 +35,8 @@ export interface LoadedConfig {
   readonly otherServers: readonly string[];
   /** Changes when the kubeconfig's text does. */
   readonly text: string;
+  /** There are no credentials at all. */
+  readonly isAnonymous: boolean;
   /** What hands out the credentials of the user, besides those in the file. */
   readonly plugin: ExecPlugin | undefined;
   /** What is asked for the credentials in place of the login itself. */
@@ -41,7 +44,8 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads the kubeconfig; without one, and without `master`, the service account of the pod. Servers without TLS work as with kubectl.
+ * Reads the kubeconfig; without one, and without `master`, the service account of the pod. Servers without TLS work as with kubectl. A proxy
+ * that the environment names counts where the kubeconfig has none; `otherServers` are asked through the same.
  * Source: k8s.io/client-go tools/clientcmd BuildConfigFromFlags
  */
 export function loadKubeConfig({
@@ -53,20 +57,22 @@ export function loadKubeConfig({
   const source = kubeconfig === '' ? 'in-cluster' : kubeconfig;
   try {
     const text = kubeconfig === '' ? '' : (given ?? readFileSync(kubeconfig, 'utf8'));
-    const read = kubeconfig === '' ? loginWithoutFile(master) : parseKubeconfig(text, kubeconfig);
+    const read = kubeconfig === '' ? loginWithoutFile(master) : parseKubeconfig(text, kubeconfig, master);
     if (!read) return fail({ kind: 'kubeconfig-unusable', source, message: missingServer(kubeconfig) });
     const ca = read.cluster.caData ?? read.cluster.caFile;
-    const server = serverUrl(master === '' ? read.cluster.server : master, ca);
+    const server = serverUrl(read.cluster.server, ca);
     const others = otherServers.map((other) => serverUrl(other, ca));
     const odd = others.find((other) => new URL(other).protocol !== new URL(server).protocol);
     if (odd) return fail({ kind: 'kubeconfig-unusable', source, message: `${odd} has another scheme than ${server}` });
     // The library asks for skipTLSVerify where there is no TLS to verify.
     const skipTLSVerify = read.cluster.skipTLSVerify || server.startsWith('http:');
-    const login = { ...read, cluster: { ...read.cluster, server, skipTLSVerify } };
-    const { exec } = login.user;
-    const plugin = exec ? new ExecPlugin(exec, kubeconfig, () => clusterInfo(login)) : undefined;
+    const named = { ...read, cluster: { ...read.cluster, server, skipTLSVerify } };
+    const { exec } = named.user;
+    const plugin = exec ? new ExecPlugin(exec, kubeconfig, () => clusterInfo(named)) : undefined;
+    const proxyUrl = named.cluster.proxyUrl ?? environmentProxy(server, process.env);
+    const login = proxyUrl === undefined ? named : { ...named, cluster: { ...named.cluster, proxyUrl } };
     const library = LibraryLogin.isNeeded(login) ? new LibraryLogin(login) : undefined;
-    return succeed({ login, server, otherServers: others, text, plugin, library });
+    return succeed({ login, server, otherServers: others, text, isAnonymous: isAnonymous(login), plugin, library });
   } catch (error) {
     return fail({
       kind: 'kubeconfig-unusable',

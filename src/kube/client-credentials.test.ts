@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -55,6 +58,28 @@ describe('kube/client-credentials', () => {
     expect(await Promise.all([ask(through), ask(through), ask(through)])).to.deep.equal(['ok', 'ok', 'ok']);
     await clock.advance(60_000);
     expect(await ask(through)).to.equal('ok');
+  });
+
+  it('name whom the server is to take the user for, every group in a line of its own', async () => {
+    let lines: readonly string[] = [];
+    const server = createServer((request, answer) => {
+      lines = request.rawHeaders.map((_, at, all) => `${all[at]}: ${all[at + 1]}`).filter((_, at) => at % 2 === 0);
+      answer.end('{}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const user = { token: 'secret', as: 'you', 'as-groups': ['dev', 'a,b'], 'as-user-extra': { scopes: ['1', '2'] } };
+    expect(await ask(connect(user, { server: `http://127.0.0.1:${port}` }))).to.equal('ok');
+    expect(lines.filter((line) => line.startsWith('Impersonate-'))).to.deep.equal([
+      'Impersonate-User: you',
+      'Impersonate-Group: dev',
+      'Impersonate-Group: a,b',
+      'Impersonate-Extra-scopes: 1',
+      'Impersonate-Extra-scopes: 2',
+    ]);
+    server.closeAllConnections();
+    server.close();
   });
 
   it('are asked of a plugin again after a 401', async () => {

@@ -13,7 +13,8 @@ export interface Connection {
   /** URL without a slash at the end. */
   readonly server: string;
   readonly agent: HttpAgent;
-  readonly headers: Readonly<Record<string, string>>;
+  /** One that comes several times has a list. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
 /** How old credentials may be before they are read again. */
@@ -160,10 +161,11 @@ export class Credentials {
 }
 
 async function applyAll({ login, plugin, library }: LoadedConfig, signal: AbortSignal): Promise<LoginOptions> {
-  const options = library ? await library.options() : loginOptions(login);
-  const { token, clientCertificateData, clientKeyData } = (await plugin?.credentials(signal)) ?? {};
+  const { token, clientCertificateData: cert, clientKeyData: key } = (await plugin?.credentials(signal)) ?? {};
+  const certificate = cert ? { cert, key } : undefined;
+  const options = library ? await library.options(certificate) : { ...loginOptions(login), ...certificate };
   if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
-  return clientCertificateData ? { ...options, cert: clientCertificateData, key: clientKeyData } : options;
+  return options;
 }
 
 /** An address cannot be sent as the server's name, but the certificate may have it. Source: crypto/tls Config.ServerName */
@@ -183,9 +185,11 @@ function closeFree(agent: HttpAgent): void {
 }
 
 /** Throws when a token has characters that no header may have. */
-function headersOf({ headers, auth }: RequestOptions): Readonly<Record<string, string>> {
+function headersOf({ headers, auth }: LoginOptions): Connection['headers'] {
   const basic = auth ? { Authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()] as const);
-  for (const [name, value] of given) validateHeaderValue(name, value);
+  const given = Object.entries(headers ?? {}).map(
+    ([name, value]) => [name, Array.isArray(value) ? value.map((each) => each.trim()) : String(value).trim()] as const,
+  );
+  for (const [name, value] of given) for (const each of [value].flat()) validateHeaderValue(name, each);
   return { ...basic, ...Object.fromEntries(given) };
 }

@@ -25,6 +25,8 @@ export interface TransportSettings extends ConnectionSettings {
   /** Of all requests but watches; absent: none. */
   readonly limits?: RequestLimits;
   readonly observe?: (sample: RequestSample) => void;
+  /** Told at once when there are no credentials. */
+  readonly anonymous?: () => void;
 }
 
 /**
@@ -35,6 +37,7 @@ export interface TransportSettings extends ConnectionSettings {
 export function openTransport(settings: TransportSettings): Result<ApiTransport, KubeconfigError> {
   const loaded = loadKubeConfig(settings);
   if (!loaded.ok) return loaded;
+  if (loaded.value.isAnonymous) settings.anonymous?.();
   const credentials = new Credentials(settings, loaded.value, settings.clock);
   const throttle = new Throttle(settings.clock, settings.limits);
   return succeed({

@@ -105,6 +105,25 @@ describe('kube/cluster-objects', () => {
     expect(names(objects)).to.deep.equal(nothing);
   });
 
+  it('tells apart what is headless from what another proxy serves, and takes the later of one name', () => {
+    const proxied = { 'service.kubernetes.io/service-proxy-name': 'other' };
+    const { services, unselected, problems } = decodeObjects([
+      serviceJson('proxied', { ports: [{ port: 0 }] }, proxied),
+      serviceJson('headless', { clusterIP: 'None' }),
+      serviceJson('cart'),
+      serviceJson('cart', { clusterIP: 'None' }),
+      serviceJson('web', {}, proxied),
+      serviceJson('web'),
+    ]);
+    expect(services.map(({ name }) => name)).to.deep.equal(['shop/web']);
+    expect(unselected.map(({ service, otherProxy }) => [service.name, otherProxy])).to.deep.equal([
+      ['shop/proxied', 'other'],
+      ['shop/headless', undefined],
+      ['shop/cart', undefined],
+    ]);
+    expect(problems).to.deep.equal([]);
+  });
+
   it('takes a Service with the headless label that has an address', () => {
     expect(names([serviceJson('cart', {}, { 'service.kubernetes.io/headless': '' })]).services).to.deep.equal([
       'shop/cart',

@@ -1,16 +1,19 @@
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { ClusterNode } from '../model/node-view.ts';
 import type { Decoded, Problem } from '../model/problem.ts';
-import type { Service } from '../model/service.ts';
+import type { Service, UnselectedService } from '../model/service.ts';
 import { decodeNode } from './decode-node.ts';
 import { decodeService } from './decode-service.ts';
 import { decodeEndpointSlice } from './decode-slice.ts';
 import { record, text } from './fields.ts';
 import { SERVICE_SELECTION, SLICE_SELECTION } from './selectors.ts';
+import { decodeUnselected } from './unselected-services.ts';
 
 /** Objects that came as a whole, not by a watch. */
 export interface ClusterObjects {
   readonly services: readonly Service[];
+  /** What the API server would keep back; what is wrong with them is no concern of ours. */
+  readonly unselected: readonly UnselectedService[];
   readonly slices: readonly EndpointSlice[];
   readonly nodes: readonly ClusterNode[];
   readonly problems: readonly Problem[];
@@ -24,6 +27,7 @@ export interface ClusterObjects {
  */
 export function decodeObjects(objects: readonly unknown[]): ClusterObjects {
   const services = new Map<string, Service>();
+  const unselected = new Map<string, UnselectedService>();
   const slices = new Map<string, EndpointSlice>();
   const nodes = new Map<string, ClusterNode>();
   const problems: Problem[] = [];
@@ -35,7 +39,11 @@ export function decodeObjects(objects: readonly unknown[]): ClusterObjects {
   for (const object of objects.flatMap(openList)) {
     const kind = kindOf(object);
     if (kind === 'v1 Service') {
-      if (SERVICE_SELECTION.selects(object)) put(services, decodeService(object));
+      const other = decodeUnselected(object);
+      if (other) {
+        services.delete(other.service.name);
+        unselected.set(other.service.name, other);
+      } else if (SERVICE_SELECTION.selects(object)) put(services, decodeService(object));
     } else if (kind === 'discovery.k8s.io/v1 EndpointSlice') {
       if (SLICE_SELECTION.selects(object)) put(slices, decodeEndpointSlice(object));
     } else if (kind === 'v1 Node') {
@@ -46,6 +54,7 @@ export function decodeObjects(objects: readonly unknown[]): ClusterObjects {
   }
   return {
     services: [...services.values()],
+    unselected: [...unselected.values()].filter(({ service }) => !services.has(service.name)),
     slices: [...slices.values()],
     nodes: [...nodes.values()],
     problems,

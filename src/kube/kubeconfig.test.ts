@@ -50,6 +50,25 @@ describe('kube/kubeconfig', () => {
     });
   });
 
+  it('reads whom the server is to take the user for', () => {
+    const other = { 'as-uid': 7, 'as-groups': ['dev', 'a,b'], 'as-user-extra': { 'x.io/y': ['1', '2'], none: null } };
+    expect(parseKubeconfig(kubeconfig(SERVER, { as: 'you', ...other }), '/x')?.user).to.deep.equal({
+      name: 'me',
+      impersonateUser: 'you',
+      impersonateUid: '7',
+      impersonateGroups: ['dev', 'a,b'],
+      impersonateExtra: { 'x.io/y': ['1', '2'], none: [] },
+    });
+    for (const [field, value] of Object.entries(other)) {
+      expect(() => parseKubeconfig(kubeconfig(SERVER, { [field]: value }), '/x')).to.throw(
+        'user me has as-uid, as-groups or as-user-extra, and no as: whom they belong to',
+      );
+    }
+    expect(parseKubeconfig(kubeconfig(SERVER, { 'as-groups': [], 'as-user-extra': {} }), '/x')?.user).to.deep.equal({
+      name: 'me',
+    });
+  });
+
   it('prefers a token file to a token', () => {
     const login = parseKubeconfig(kubeconfig(SERVER, { token: 'old', tokenFile: 'token' }), '/etc/kube/config');
     expect(login?.user).to.deep.equal({ name: 'me', tokenFile: '/etc/kube/token' });
@@ -97,6 +116,43 @@ describe('kube/kubeconfig', () => {
       expect(parseKubeconfig(text, '/x')).to.equal(undefined);
     });
   }
+
+  const MASTER = 'https://192.0.2.9';
+  const { 'current-context': _, ...withoutCurrent } = JSON.parse(kubeconfig(SERVER, { token: 'secret' }));
+  const mastered = [
+    {
+      name: 'a cluster that is there',
+      text: kubeconfig(SERVER, { token: 'secret' }),
+      user: { name: 'me', token: 'secret' },
+    },
+    {
+      name: 'a cluster without a server',
+      text: kubeconfig({}, { token: 'secret' }),
+      user: { name: 'me', token: 'secret' },
+    },
+    {
+      name: 'a cluster that is not there',
+      text: kubeconfig(SERVER, { token: 'secret' }).replace('"cluster":"mine"', '"cluster":"none"'),
+      user: { name: 'me', token: 'secret' },
+    },
+    { name: 'no current context', text: JSON.stringify(withoutCurrent), user: { name: '' } },
+    { name: 'an empty one', text: "current-context: ''", user: { name: '' } },
+    { name: 'nothing', text: '', user: { name: '' } },
+  ];
+  for (const { name, text, user } of mastered) {
+    it(`takes the server from --master where it has ${name}`, () => {
+      const login = parseKubeconfig(text, '/x', MASTER);
+      expect([login?.cluster.server, login?.user]).to.deep.equal([MASTER, user]);
+    });
+  }
+
+  it('keeps the authority of its cluster beside --master', () => {
+    const login = parseKubeconfig(kubeconfig({ ...SERVER, 'certificate-authority': 'ca.crt' }), '/etc/config', MASTER);
+    expect(login?.cluster).to.include({ server: MASTER, caFile: '/etc/ca.crt' });
+  });
+
+  it('is refused beside --master, too, where it names a current context that is not there', () =>
+    expect(parseKubeconfig(kubeconfig(SERVER).replace('"here"', '"nowhere"'), '/x', MASTER)).to.equal(undefined));
 
   const unusable = [
     { text: '- a\n- b', message: /^it is not as in a kubeconfig: / },

@@ -14,6 +14,10 @@ export interface Login {
 export interface LoginUser extends User {
   /** Absolute; what is in it is the token. */
   readonly tokenFile?: string | undefined;
+  /** What else the server is to take the user for; `impersonateUser` is there then. */
+  readonly impersonateUid?: string | undefined;
+  readonly impersonateGroups?: readonly string[] | undefined;
+  readonly impersonateExtra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 const Text = z
@@ -49,24 +53,31 @@ const RawUser = z.object({
   username: Text,
   password: Text,
   as: Text,
+  'as-uid': Text,
+  'as-groups': z.array(z.string()).nullish(),
+  'as-user-extra': z.record(z.string(), z.array(z.string()).nullish()).nullish(),
   exec: z.unknown().optional(),
   'auth-provider': z.unknown().optional(),
 });
 
 /**
- * What the current context of a kubeconfig names; undefined when it names no cluster that is there. Throws when the text is none. `path` is that
- * of the file, whose folder others are named from. A token file counts before a token; merge keys are followed. Source: k8s.io/client-go tools/clientcmd/api/v1 types.go
+ * What the current context of a kubeconfig names; undefined when it names no cluster that is there. `master`, unless it is `''`, stands in for
+ * the server, and needs no cluster, nor a current context. Throws when the text is none. `path` is that of the file, whose folder others are
+ * named from. A token file counts before a token; merge keys are followed. Source: k8s.io/client-go tools/clientcmd client_config.go, api/v1 types.go
  */
-export function parseKubeconfig(text: string, path: string): Login | undefined {
+export function parseKubeconfig(text: string, path: string, master = ''): Login | undefined {
   const config = check(Kubeconfig, parse(text, { merge: true }) ?? {}, 'it');
-  const named = config.contexts?.find(({ name }) => name !== undefined && name === config['current-context']);
+  const current = config['current-context'];
+  const named = config.contexts?.find(({ name }) => name !== undefined && name === current);
   const { cluster: clusterName, user: userName } = named?.context ?? {};
-  const cluster = clusterName && config.clusters?.find(({ name }) => name === clusterName);
-  if (!cluster) return undefined;
+  const cluster = clusterName ? config.clusters?.find(({ name }) => name === clusterName) : undefined;
+  const isNamed = cluster !== undefined || (master !== '' && (named !== undefined || current === undefined));
+  if (!isNamed) return undefined;
   const user = userName ? config.users?.find(({ name }) => name === userName) : undefined;
-  const raw = check(RawCluster, cluster.cluster, `cluster ${clusterName}`);
+  const fields = master === '' ? cluster?.cluster : Object.assign({}, cluster?.cluster, { server: master });
+  const raw = check(RawCluster, fields, `cluster ${clusterName}`);
   return {
-    cluster: clusterOf(clusterName, raw, path),
+    cluster: clusterOf(clusterName ?? 'master', raw, path),
     user: userOf(userName ?? '', check(RawUser, user?.user ?? {}, `user ${userName}`), path),
     extension: raw.extensions?.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension,
   };
@@ -84,6 +95,12 @@ function clusterOf(name: string, raw: z.infer<typeof RawCluster>, path: string):
 }
 
 function userOf(name: string, raw: z.infer<typeof RawUser>, path: string): LoginUser {
+  const groups = raw['as-groups'] ?? [];
+  const extra = Object.entries(raw['as-user-extra'] ?? {}).map(([key, values]) => [key, values ?? []] as const);
+  const isOther = raw['as-uid'] !== undefined || groups.length > 0 || extra.length > 0;
+  if (isOther && raw.as === undefined) {
+    throw new Error(`user ${name} has as-uid, as-groups or as-user-extra, and no as: whom they belong to`);
+  }
   const tokenFile = absolute(raw.tokenFile, path);
   return {
     name,
@@ -97,6 +114,9 @@ function userOf(name: string, raw: z.infer<typeof RawUser>, path: string): Login
       username: raw.username,
       password: raw.password,
       impersonateUser: raw.as,
+      impersonateUid: raw['as-uid'],
+      impersonateGroups: groups.length > 0 ? groups : undefined,
+      impersonateExtra: extra.length > 0 ? Object.fromEntries(extra) : undefined,
       exec: raw.exec ?? undefined,
       authProvider: raw['auth-provider'] ?? undefined,
     }),

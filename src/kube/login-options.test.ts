@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { type LoginUser, parseKubeconfig } from './kubeconfig.ts';
-import { LibraryLogin, loginOptions } from './login-options.ts';
+import { isAnonymous, LibraryLogin, loginOptions } from './login-options.ts';
 
 const cluster = { name: 'mine', server: 'https://192.0.2.1', skipTLSVerify: false };
 
@@ -62,6 +62,28 @@ describe('kube/login-options', () => {
     expect(options.headers).to.deep.equal({ Authorization: 'Bearer secret' });
   });
 
+  const impersonated = {
+    impersonateUser: 'you',
+    impersonateUid: '7',
+    impersonateGroups: ['dev', 'a,b'],
+    impersonateExtra: { 'x.io/50%é': ['1', '2'] },
+  };
+  const impersonation = {
+    'Impersonate-User': 'you',
+    'Impersonate-Uid': '7',
+    'Impersonate-Group': ['dev', 'a,b'],
+    'Impersonate-Extra-x.io%2F50%25%C3%A9': ['1', '2'],
+  };
+
+  it('have whom the server is to take the user for, each value in a header of its own', async () => {
+    expect(loginOptions(login(impersonated)).headers).to.deep.equal(impersonation);
+    const provided = { ...impersonated, authProvider: { name: 'gcp', config: { 'access-token': 'secret' } } };
+    expect((await new LibraryLogin(login(provided)).options()).headers).to.deep.equal({
+      ...impersonation,
+      Authorization: 'Bearer secret',
+    });
+  });
+
   it('take data before a file', () => {
     const options = loginOptions(login({ certData: 'Qw==', certFile: '/none' }, { caData: 'QQ==', caFile: '/none' }));
     expect([options.cert, options.ca].map(String)).to.deep.equal(['C', 'A']);
@@ -85,6 +107,24 @@ describe('kube/login-options', () => {
     const { headers, agent } = await new LibraryLogin(proxied).options();
     expect(headers).to.deep.equal({ Authorization: 'Bearer secret' });
     expect(agent?.constructor.name).to.equal('HttpsProxyAgent');
+  });
+
+  it('have the certificate of a plugin in what goes through a proxy, and the next one after it', async () => {
+    const library = new LibraryLogin(login({ exec: {} }, { proxyUrl: 'http://127.0.0.1:1' }));
+    for (const cert of ['one', 'one', 'two']) {
+      const { agent } = await library.options({ cert, key: 'K' });
+      expect(agent).to.have.nested.property('options.cert').deep.equal(Buffer.from(cert));
+      expect(agent).to.have.nested.property('options.key').deep.equal(Buffer.from('K'));
+    }
+  });
+
+  it('tell nobody who asks where there is nothing in the user, unless the server has no TLS', () => {
+    const credentials = { certFile: '/crt', certData: 'Qw==', token: 'x', tokenFile: '/x', username: 'me', exec: {} };
+    for (const [name, value] of Object.entries(credentials))
+      expect(isAnonymous(login({ [name]: value })), name).to.equal(false);
+    expect(isAnonymous(login({ impersonateUser: 'you' }))).to.equal(true);
+    expect(isAnonymous(login({}))).to.equal(true);
+    expect(isAnonymous(login({}, { server: 'http://192.0.2.1' }))).to.equal(false);
   });
 
   it('need no library otherwise', () => {

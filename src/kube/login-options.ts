@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { Login } from './kubeconfig.ts';
+import type { Login, LoginUser } from './kubeconfig.ts';
 
 /** What a login adds to a request: TLS material, headers, for some a way through a proxy. */
 export type LoginOptions = RequestOptions & { auth?: string };
@@ -20,10 +21,38 @@ export function loginOptions({ cluster, user }: Login): LoginOptions {
     ...(key ? { key } : {}),
     ...(user.username ? { auth: `${user.username}:${user.password ?? ''}` } : {}),
     headers: {
-      ...(user.impersonateUser ? { 'Impersonate-User': user.impersonateUser } : {}),
+      ...impersonation(user),
       ...(token ? { Authorization: `Bearer ${token}` } : {}),
     },
   };
+}
+
+/** Whether the server is told who asks. One without TLS does not ask that. */
+export function isAnonymous({ cluster, user }: Login): boolean {
+  const { certData, certFile, token, tokenFile, username, exec, authProvider } = user;
+  const credentials = [certData, certFile, token, tokenFile, username, exec, authProvider];
+  return cluster.server.startsWith('https:') && credentials.every((each) => each === undefined);
+}
+
+/** Whom the server is to take the user for. A header comes as often as it has values. Source: k8s.io/client-go transport round_trippers.go */
+function impersonation({ impersonateUser, impersonateUid, impersonateGroups, impersonateExtra = {} }: LoginUser) {
+  const extra = Object.entries(impersonateExtra).map(([key, values]) => [
+    `Impersonate-Extra-${escapeName(key)}`,
+    [...values],
+  ]);
+  return {
+    ...(impersonateUser ? { 'Impersonate-User': impersonateUser } : {}),
+    ...(impersonateUid ? { 'Impersonate-Uid': impersonateUid } : {}),
+    ...(impersonateGroups ? { 'Impersonate-Group': [...impersonateGroups] } : {}),
+    ...Object.fromEntries(extra),
+  };
+}
+
+/** What the name of a header cannot have, and `%` itself, as `%2F`, byte for byte. */
+function escapeName(key: string): string {
+  return key.replace(/[^\w!#$&'*+.^`|~-]/gu, (letter) =>
+    [...Buffer.from(letter)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );
 }
 
 function tokenIn(file: string): string {
@@ -38,14 +67,21 @@ function material(data: string | undefined, file: string | undefined): Buffer | 
   return file === undefined ? undefined : readFileSync(file);
 }
 
+/** PEM texts. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string | undefined;
+}
+
 /**
  * Logins that are left to the client library: those of an auth provider, and all through a proxy. It is loaded where one is asked for alone,
  * as it takes half a second and 60 MB of memory.
  */
 export class LibraryLogin {
   readonly #login: Login;
-  /** It keeps the tokens that it was given. */
+  /** It keeps the tokens that it was given, and the connections through a proxy. */
   #config: KubeConfig | undefined;
+  #certificate: Certificate | undefined;
 
   constructor(login: Login) {
     this.#login = login;
@@ -55,11 +91,14 @@ export class LibraryLogin {
     return Boolean(user.authProvider || cluster.proxyUrl);
   }
 
-  async options(): Promise<LoginOptions> {
+  /** `certificate` is one that a plugin handed out; connections through a proxy have it from their beginning. */
+  async options(certificate?: Certificate): Promise<LoginOptions> {
     const options: LoginOptions = {};
+    if (!isDeepStrictEqual(certificate, this.#certificate)) this.#config = undefined;
+    this.#certificate = certificate;
     this.#config ??= await this.#load();
     await this.#config.applyToHTTPSOptions(options);
-    return options;
+    return { ...options, headers: { ...options.headers, ...impersonation(this.#login.user) } };
   }
 
   async #load(): Promise<KubeConfig> {
@@ -68,7 +107,14 @@ export class LibraryLogin {
     const { exec: _, tokenFile, ...others } = user;
     const config = new KubeConfig();
     const authProvider = tokenFile ? { name: 'tokenFile', config: { tokenFile } } : user.authProvider;
-    config.loadFromClusterAndUser(cluster, { ...others, authProvider });
+    const given = this.#certificate
+      ? { certData: base64(this.#certificate.cert), keyData: base64(this.#certificate.key ?? '') }
+      : {};
+    config.loadFromClusterAndUser(cluster, { ...others, ...given, authProvider });
     return config;
   }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }

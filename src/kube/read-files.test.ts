@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { parseObjects, readObjectFiles } from './read-files.ts';
 
@@ -78,6 +79,19 @@ describe('kube/read-files', () => {
       await mkdir(join(folder, 'deeper'));
       await writeFile(join(folder, 'deeper', '1.yaml'), 'kind: D\n');
       expect(await readObjectFiles([folder], noInput)).to.deep.equal({ objects: [a, b, c], problems: [] });
+    });
+
+    it('may be compressed, and are in a folder too', async () => {
+      await writeFile(join(folder, 'a.yaml.gz'), gzipSync('kind: A\n'));
+      await writeFile(join(folder, 'b'), gzipSync('kind: B\n'));
+      expect(await readObjectFiles([folder, join(folder, 'b')], noInput)).to.deep.equal({
+        objects: [a, b],
+        problems: [],
+      });
+      await writeFile(join(folder, 'c'), gzipSync('kind: C\n').subarray(0, 20));
+      expect((await readObjectFiles([join(folder, 'c')], noInput)).problems).to.deep.equal([
+        { object: join(folder, 'c'), field: '', message: 'cannot be read: Z_BUF_ERROR' },
+      ]);
     });
 
     it('may be standard input', async () => {

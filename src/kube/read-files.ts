@@ -1,5 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import type { Problem } from '../model/problem.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
@@ -12,8 +14,8 @@ export interface FileObjects {
 }
 
 /**
- * Reads Kubernetes objects from files, folders (their `.yaml`, `.yml` and `.json` files, not deeper) and `-` for standard input. A file may
- * hold several documents; one that is broken leaves the others readable.
+ * Reads Kubernetes objects from files, folders (their `.yaml`, `.yml` and `.json` files, not deeper, be they compressed, `.yaml.gz`, or not) and
+ * `-` for standard input. A file may hold several documents; one that is broken leaves the others readable.
  */
 export async function readObjectFiles(names: readonly string[], stdin: () => Promise<string>): Promise<FileObjects> {
   const read = await Promise.all(names.map((name) => readNamed(name, stdin)));
@@ -61,8 +63,8 @@ function toPlain(document: Document.Parsed): Result<unknown, string> {
 async function readNamed(name: string, stdin: () => Promise<string>): Promise<FileObjects> {
   if (name === '-') return parseObjects('standard input', await stdin());
   try {
-    if (!(await stat(name)).isDirectory()) return parseObjects(name, await readFile(name, 'utf8'));
-    const entries = (await readdir(name)).filter((entry) => /\.(ya?ml|json)$/.test(entry)).sort();
+    if (!(await stat(name)).isDirectory()) return parseObjects(name, await readText(name));
+    const entries = (await readdir(name)).filter((entry) => /\.(ya?ml|json)(\.gz)?$/.test(entry)).sort();
     return await readObjectFiles(
       entries.map((entry) => join(name, entry)),
       stdin,
@@ -73,6 +75,15 @@ async function readNamed(name: string, stdin: () => Promise<string>): Promise<Fi
     return { objects: [], problems: [{ object: name, field: '', message }] };
   }
 }
+
+/** Compressed text is known by its first bytes. */
+async function readText(name: string): Promise<string> {
+  const bytes = await readFile(name);
+  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return (isZipped ? await unzip(bytes) : bytes).toString('utf8');
+}
+
+const unzip = promisify(gunzip);
 
 /** The library appends an excerpt of the text to its message. */
 function firstSentence(message: string): string {

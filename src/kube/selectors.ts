@@ -1,4 +1,4 @@
-import { record, text } from './fields.ts';
+import { type Json, record, text } from './fields.ts';
 
 const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
 const HEADLESS_LABEL = 'service.kubernetes.io/headless';
@@ -18,8 +18,14 @@ export interface Selection {
 export const SERVICE_SELECTION: Selection = {
   labelSelector: `!${PROXY_NAME_LABEL}`,
   fieldSelector: 'spec.clusterIP!=None',
-  selects: (json) => !(PROXY_NAME_LABEL in labels(json)) && text(record(record(json).spec).clusterIP) !== 'None',
+  selects: (json) => otherProxyOf(json) === undefined && text(record(record(json).spec).clusterIP) !== 'None',
 };
+
+/** The proxy to which a label leaves a Service; `undefined` without it. */
+export function otherProxyOf(json: unknown): string | undefined {
+  const own = labels(json);
+  return PROXY_NAME_LABEL in own ? (text(own[PROXY_NAME_LABEL]) ?? '') : undefined;
+}
 
 /** Slices of Services that have an address. */
 export const SLICE_SELECTION: Selection = {
@@ -43,6 +49,6 @@ export function otherNodesSelection(name: string): Selection {
   };
 }
 
-function labels(json: unknown): object {
+function labels(json: unknown): Json {
   return record(record(record(json).metadata).labels);
 }

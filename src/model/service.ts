@@ -33,6 +33,13 @@ export interface Service {
   readonly healthCheckNodePort: Port | undefined;
 }
 
+/** A Service that the API server does not give to this proxy. */
+export interface UnselectedService {
+  readonly service: Service;
+  /** Name of the proxy to which a label leaves it; `undefined` where it has none and is headless. */
+  readonly otherProxy: string | undefined;
+}
+
 export interface ServicePortSpec {
   /** `''` for the only, unnamed port. */
   readonly name: string;

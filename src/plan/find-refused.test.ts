@@ -15,7 +15,7 @@ describe('plan/find-refused', () => {
 
   function planOf(...parts: readonly PlanPart[]): Plan {
     const after = observedState({ sets: setsWith('IPv4') });
-    return { family: 'IPv4', parts, after, kept: [], foreignAddresses: [], blockedSets: [] };
+    return { family: 'IPv4', parts, after, kept: [], closing: new Set(), foreignAddresses: [], blockedSets: [] };
   }
 
   const refusedBy = (part: PlanPart, observed: ObservedState) =>

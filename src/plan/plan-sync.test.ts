@@ -30,6 +30,7 @@ const INPUTS: OwnershipInputs = {
 describe('plan/plan-sync', () => {
   const http = servicePort({ externalIPs: [ip('203.0.113.1')] });
   const dns = servicePort({ name: 'kube-system/dns', clusterIP: ip('172.20.0.10'), port: port(53), protocol: 'UDP' });
+  const OUTSIDE = ip('203.0.113.1');
   const nothing = desiredFor([]).kernel;
   const cart = desiredFor([[http, [endpoint()]]]).kernel;
 
@@ -49,6 +50,31 @@ describe('plan/plan-sync', () => {
       'iptables nat',
       'ipset delete-entry',
     ]);
+  });
+
+  it('keeps an address that stays for a while, and shuts it before its virtual servers go', () => {
+    const plan = planSync(nothing, reached(cart), INPUTS, {
+      staysBound: (address, isCut) => isCut && address === OUTSIDE,
+    });
+    expect(summary(plan)).to.deep.equal([
+      'address unbind-address',
+      'ipset delete-entry',
+      'ipvs delete-virtual-server',
+      'iptables nat',
+      'ipset delete-entry',
+    ]);
+    expect([...plan.closing]).to.deep.equal([OUTSIDE]);
+    expect([...plan.after.dummy.addresses]).to.deep.equal([OUTSIDE]);
+    expect([...(plan.after.sets.get('KUBE-IPVS-IPS')?.entries ?? [])]).to.deep.equal([OUTSIDE]);
+    expect(plan.parts[1] && renderPlanPart(plan.parts[1]).text).to.equal('del KUBE-EXTERNAL-IP 203.0.113.1,6:80\n');
+    expect(withoutConnections(plan.after.ipvs)).to.deep.equal(new Map());
+  });
+
+  it('takes such an address away later, with what kept it shut', () => {
+    const { after } = planSync(nothing, reached(cart), INPUTS, { staysBound: () => true });
+    expect(summary(planSync(nothing, after, INPUTS))).to.deep.equal(['address unbind-address', 'ipset delete-entry']);
+    expect(summary(planSync(nothing, after, INPUTS, { staysBound: () => true }))).to.deep.equal([]);
+    expect(summary(planSync(nothing, after, INPUTS, { staysBound: (_, isCut) => isCut }))).to.have.lengthOf(2);
   });
 
   it('makes what is new before it takes away what is old', () => {

@@ -15,6 +15,7 @@ import type { IpvsState, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
+import { AT_ONCE, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
 import { withLingering } from './lingering.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
 
@@ -33,6 +34,8 @@ export interface Plan {
   readonly after: ObservedState;
   /** Virtual and real servers that are not wanted and stay, with the reason. */
   readonly kept: readonly KeptServer[];
+  /** Addresses that are not wanted and stay bound for a while, to refuse what comes for connections that are cut. */
+  readonly closing: ReadonlySet<IpAddress>;
   /** Addresses on the dummy interface that somebody else has bound. */
   readonly foreignAddresses: readonly IpAddress[];
   /** Sets of ours with another type that rules of others name: the kernel does not destroy them, and what is in them cannot be had. */
@@ -43,6 +46,7 @@ export interface PlanOptions {
   /** Rules that serve the old and the new alike; the wanted ones unless given. */
   readonly meanwhile?: WantedTables;
   readonly draining?: Draining;
+  readonly staysBound?: StaysBound;
   /** Virtual servers that nobody wants and that the kernel does not let go of; they are wanted with what is left of them. */
   readonly stuck?: ReadonlySet<VirtualServerKey>;
   /** Sets that cannot be exchanged for others. */
@@ -59,19 +63,21 @@ export interface BlockedSet {
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
  * servers, virtual servers before their addresses; the other way round for what goes. Rules are written early for the sake of what is new,
  * as `meanwhile`, which has rules for what goes too; and late where things go, so that what guards an address stands as long as the address
- * does. What leads to a virtual server that lingers stays with it. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
+ * does. What leads to a virtual server that lingers stays with it; an address that outlives its virtual servers is shut before they go. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
  * one part.
  */
 export function planSync(
   desired: KernelState,
   observed: ObservedState,
   inputs: OwnershipInputs,
-  { meanwhile = desired.tables, draining = PATIENT, stuck, fixedSets }: PlanOptions = {},
+  { meanwhile = desired.tables, draining = PATIENT, staysBound = AT_ONCE, stuck, fixedSets }: PlanOptions = {},
 ): Plan {
   const own = ownership(observed, inputs);
   const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete, draining);
   const kept = [...ipvs.kept, ...stuckServers(stuck, desired.ipvs)];
-  const standing = withLingering(desired, observed, kept);
+  const lingering = withLingering(desired, observed, kept);
+  const closing = closingAddresses(lingering, observed, ipvs.cut, staysBound);
+  const standing = withClosing(lingering, closing);
   const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family), fixedSets);
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
   const dummy = diffDummy(observed.dummy, standing.dummy, own.mayUnbind);
@@ -80,6 +86,7 @@ export function planSync(
   const tables = applyTableChanges(observed.tables, unreferencing);
   const early = nothingNew ? [] : diffIptables(tables, meanwhile);
   const late = diffIptables(applyTableChanges(tables, early), desired.tables);
+  const shuts = shutsOneOf(closing, desired.family);
   const rules = (changes: readonly TableChange[]): PlanPart => ({ tool: 'iptables', family: desired.family, changes });
   const parts: readonly PlanPart[] = [
     rules(unreferencing),
@@ -88,9 +95,10 @@ export function planSync(
     { tool: 'ipvs', steps: ipvs.additions },
     { tool: 'address', steps: dummy.additions },
     { tool: 'address', steps: dummy.removals },
+    { tool: 'ipset', steps: sets.late.filter(shuts) },
     { tool: 'ipvs', steps: ipvs.removals },
     rules(late),
-    { tool: 'ipset', steps: sets.late },
+    { tool: 'ipset', steps: sets.late.filter((step) => !shuts(step)) },
   ];
   return {
     family: desired.family,
@@ -103,6 +111,7 @@ export function planSync(
       dummy: applyDummySteps(observed.dummy, [...dummy.additions, ...dummy.removals]),
     },
     kept,
+    closing,
     foreignAddresses: dummy.foreign,
     blockedSets: findBlocked(sets.rebuilt, tables),
   };

@@ -84,6 +84,10 @@ describe('replay/read-trace', () => {
     expect(await read(openTrace('/nowhere/trace'))).to.deep.equal({ times: [], faults: ['0: no such file'] });
   });
 
+  it('says that it is a folder', async () => {
+    expect(await read(openTrace('/'))).to.deep.equal({ times: [], faults: ['0: it is a folder'] });
+  });
+
   it('reads nothing from nothing', async () => {
     expect(await read(Readable.from([]))).to.deep.equal({ times: [], faults: [] });
   });

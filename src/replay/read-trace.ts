@@ -100,6 +100,7 @@ async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerat
 
 function describeReadError({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'no such file';
+  if (code === 'EISDIR') return 'it is a folder';
   if (code?.startsWith('Z_')) return `the compressed data are damaged: ${message}`;
   return `cannot be read: ${code ?? message}`;
 }

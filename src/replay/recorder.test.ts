@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { systemClock } from '../queue/clock.ts';
 import { Recorder } from './recorder.ts';
 
 describe('replay/recorder', () => {
@@ -17,7 +18,7 @@ describe('replay/recorder', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const open = (file: string) =>
-    new Recorder({ file, clock: { nowMs: () => nowMs }, trouble: (message) => troubles.push(message) });
+    new Recorder({ file, clock: { ...systemClock, nowMs: () => nowMs }, trouble: (message) => troubles.push(message) });
   const service = (name: string) => ({ metadata: { name, resourceVersion: '1' } });
   const summary = (text: string) =>
     text

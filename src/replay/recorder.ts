@@ -5,7 +5,7 @@ import { TraceWriter } from './trace-writer.ts';
 
 export interface RecorderOptions {
   readonly file: string;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   /** Is told once when the recording ends before its time; the message names the file. */
   readonly trouble: (message: string) => void;
 }
@@ -19,7 +19,7 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#writer = new TraceWriter(options.file, options.trouble);
+    this.#writer = new TraceWriter(options.file, options.trouble, options.clock);
   }
 
   /** The first lists are complete: time begins. */

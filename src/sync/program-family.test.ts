@@ -6,6 +6,7 @@ import { memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import { Kernel } from '../apply/kernel.ts';
 import type { Desired } from '../desired/desired.ts';
 import { PATIENT } from '../kernel/ipvs/diff.ts';
+import { AT_ONCE } from '../plan/closing.ts';
 import { type ProgramInputs, programFamily } from './program-family.ts';
 
 describe('sync/program-family', () => {
@@ -24,6 +25,7 @@ describe('sync/program-family', () => {
         scope: 'everything',
         isFresh: true,
         draining: PATIENT,
+        closing: { stays: AT_ONCE, begin: () => {} },
         kernel,
         unreadable: undefined,
       };

@@ -9,7 +9,9 @@ import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { succeed } from '../model/result.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import { checkPlan, type Flaw } from '../plan/check-plan.ts';
+import type { StaysBound } from '../plan/closing.ts';
 import { type Found, findRefused, makesNoSet, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
 import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
@@ -32,9 +34,17 @@ export interface ProgramInputs {
   /** The kernel was read for this pass. */
   readonly isFresh: boolean;
   readonly draining: Draining;
+  readonly closing: Closing;
   readonly kernel: KernelPort;
   /** Why not all of the kernel could be read for this pass. */
   readonly unreadable: SyncError | undefined;
+}
+
+/** Which addresses outlive their virtual servers. */
+export interface Closing {
+  readonly stays: StaysBound;
+  /** Hears of them before anything is done, as a plan that is stopped half-way is made anew from what it has left. */
+  readonly begin: (addresses: ReadonlySet<IpAddress>) => void;
 }
 
 export interface Programmed {
@@ -97,6 +107,7 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
     return doIndependent(inputs, attempt, undone(attempt, obstacle, plan));
   }
   if (flaws.length > 0) return withoutFlaws(attempt, flaws, plan);
+  inputs.closing.begin(plan.closing);
   const ran = await kernel.run([family], plan.parts.map(renderPlanPart));
   if (ran.ok) {
     kernel.settle(plan.after, attempt.scope);
@@ -194,17 +205,18 @@ function meanwhileTables({ desired, wanted: { settledRules } }: ProgramInputs, o
 
 /** Only what is touched is compared, unless the scope is everything. */
 function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Attempt): Plan {
-  const { desired, wanted, settings, draining } = inputs;
+  const { desired, wanted, settings, draining, closing } = inputs;
   const { scope } = attempt;
   const ownership: OwnershipInputs = {
     ...settings,
     ownAddresses: desired.node.ownAddresses,
     wanted: wanted.touched,
   };
+  const options = { draining, staysBound: closing.stays };
   if (scope !== 'everything') {
     const part = narrow({ desired: desired.kernel, observed }, scope);
     const rules = scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {};
-    return planSync(part.desired, part.observed, ownership, { draining, ...rules });
+    return planSync(part.desired, part.observed, ownership, { ...options, ...rules });
   }
   const {
     desired: reduced,
@@ -212,7 +224,7 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
     ...left
   } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
   const meanwhile = wantedWithoutSets(meanwhileTables(inputs, observed), lackingSets);
-  return planSync(reduced, observed, ownership, { draining, meanwhile, ...left });
+  return planSync(reduced, observed, ownership, { ...options, meanwhile, ...left });
 }
 
 function flawOfBlocked({ name, table, chain }: BlockedSet): Flaw {

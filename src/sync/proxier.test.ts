@@ -285,7 +285,7 @@ describe('sync/proxier', () => {
     it('R39: lets go of what is left after its time, and of nothing before', async () => {
       const limited = proxierOn(kernel, {
         nowMs: () => nowMs,
-        draining: { limitMs: 60_000, ofDeletedServices: false },
+        draining: { limitMs: 60_000, ofDeletedServices: false, closingMs: 0 },
       });
       limited.record.service(undefined, cart);
       limited.record.slice(undefined, endpoints);
@@ -304,7 +304,7 @@ describe('sync/proxier', () => {
     });
 
     it('lets the connections of a deleted Service end where that is asked for, also over a restart', async () => {
-      const given = { nowMs: () => nowMs, draining: { limitMs: 0, ofDeletedServices: true } };
+      const given = { nowMs: () => nowMs, draining: { limitMs: 0, ofDeletedServices: true, closingMs: 0 } };
       const patient = proxierOn(kernel, given);
       patient.record.service(undefined, cart);
       patient.record.slice(undefined, endpoints);

@@ -8,6 +8,7 @@ import { type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import { findDrift } from '../plan/find-drift.ts';
 import { refusedSets } from '../plan/refused-sets.ts';
+import { ClosingAddresses } from './closing-addresses.ts';
 import { ClusterRecord } from './cluster-record.ts';
 import { Drains } from './drains.ts';
 import type { KernelPort, SyncError } from './ports.ts';
@@ -49,9 +50,11 @@ export interface DrainingSettings {
   readonly limitMs: number;
   /** Connections to a deleted Service may end by themselves too; else they are cut at once. */
   readonly ofDeletedServices: boolean;
+  /** Milliseconds that an address stays bound after its virtual servers were cut, so that clients are answered with a reset; 0 for not at all. */
+  readonly closingMs: number;
 }
 
-export const DEFAULT_DRAINING: DrainingSettings = { limitMs: 15 * 60 * 1000, ofDeletedServices: false };
+export const DEFAULT_DRAINING: DrainingSettings = { limitMs: 15 * 60 * 1000, ofDeletedServices: false, closingMs: 0 };
 
 /**
  * The node's services: events go into `record` at any time, passes turn what they left into kernel state. It never starts a pass by itself.
@@ -77,6 +80,7 @@ export class Proxier {
       tracker,
       wanted: new DesiredState(options.families[index] ?? 'IPv4', options.settings),
       drains: new Drains((options.draining ?? DEFAULT_DRAINING).limitMs),
+      closing: new ClosingAddresses((options.draining ?? DEFAULT_DRAINING).closingMs),
     }));
   }
 

@@ -44,6 +44,18 @@ describe('sync/repairs', () => {
     expect(repairs.read()).to.deep.equal(NONE);
   });
 
+  it('counts nothing of an address whose time after its Service is over', async () => {
+    let nowMs = 0;
+    const draining = { limitMs: 0, ofDeletedServices: false, closingMs: 1000 };
+    proxier = proxierOn(kernel, { nowMs: () => nowMs, draining });
+    await pass('start');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.deep.equal(['172.20.1.1']);
+    nowMs = 1000;
+    await pass('periodic');
+    expect(kernel.addresses.addresses('kube-ipvs0')).to.deep.equal([]);
+    expect(repairs.read()).to.deep.equal(NONE);
+  });
+
   it('counts nothing after a pass that failed: its work may be left over', async () => {
     kernel.missing.add('ipset');
     await pass('periodic');

@@ -14,6 +14,7 @@ describe('sync/report-pass', () => {
     changedServices: 0,
     runs: [],
     draining: 0,
+    closing: 0,
     plan: undefined,
     endedFlows: 0,
     flowsError: undefined,

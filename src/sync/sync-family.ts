@@ -7,10 +7,12 @@ import type { ServiceName } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
 import { succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import { touchedBy } from '../plan/lingering.ts';
 import type { Plan } from '../plan/plan-sync.ts';
 import type { Refused } from '../plan/refused.ts';
 import type { Tracker } from '../tracking/tracker.ts';
+import type { ClosingAddresses } from './closing-addresses.ts';
 import type { Drains } from './drains.ts';
 import { type Leftover, leftoversAfter } from './leftovers.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
@@ -23,6 +25,7 @@ export interface FamilyParts {
   readonly tracker: Tracker;
   readonly wanted: DesiredState;
   readonly drains: Drains;
+  readonly closing: ClosingAddresses;
 }
 
 /** What a pass has worked towards. */
@@ -46,7 +49,9 @@ export interface FamilyOutcome {
   readonly runs: readonly ScriptRun[];
   /** Real servers without new connections that wait for their last one to end. */
   readonly draining: number;
-  /** Milliseconds until it is time to look at one of them, or at UDP flows that are left; `undefined` when there are none. */
+  /** Addresses that are not wanted and stay bound for a while. */
+  readonly closing: number;
+  /** Milliseconds until it is time to look at one of these, or at UDP flows that are left; `undefined` when there are none. */
   readonly lookAfterMs: number | undefined;
   /** `undefined` when it did not come to a plan. */
   readonly plan: Plan | undefined;
@@ -88,7 +93,7 @@ export interface Refusal {
 
 /** One pass of one family: what is wanted but for what is held back, what is there, what has to be done, and doing it. */
 export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promise<FamilyOutcome> {
-  const { family, tracker, wanted, drains } = parts;
+  const { family, tracker, wanted, drains, closing } = parts;
   const { kernel, refusedBefore, nowMs } = inputs;
   const tracked = tracker.takePendingChanges();
   const desired = wanted.update(tracked, inputs.node);
@@ -114,7 +119,11 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
     leftovers: leftoversAfter(leftovers, (thing) => waiting.has(thing) && heldBack.includes(thing), ofNobody),
     runs: [...programmed.runs, ...runs],
     draining: drains.count,
-    lookAfterMs: soonest(drains.untilDueMs(nowMs()), moreFlows ? MORE_FLOWS_AFTER_MS : undefined),
+    closing: closing.count,
+    lookAfterMs: soonest(
+      soonest(drains.untilDueMs(nowMs()), closing.untilDueMs(nowMs())),
+      moreFlows ? MORE_FLOWS_AFTER_MS : undefined,
+    ),
     state: { family, desired },
     changedServices: tracked.changed.size,
   };
@@ -125,14 +134,19 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
  * the family is read anew in the same pass, so that no change has to wait for another one.
  */
 async function program(
-  { family, wanted, drains }: FamilyParts,
+  { family, wanted, drains, closing }: FamilyParts,
   desired: Desired,
   heldBack: readonly Refused[],
   { settings, kernel, unreadable, everything, refusedBefore, drainsDeleted, nowMs }: PassInputs,
 ): Promise<Programmed> {
   const startedMs = nowMs();
   const due = drains.due(startedMs);
-  const looked = union([wanted.touched, touchedBy(due.lingering), { ...NOTHING, servers: new Set(due.servers) }]);
+  const looked = union([
+    wanted.touched,
+    touchedBy(due.lingering),
+    { ...NOTHING, servers: new Set(due.servers) },
+    closing.due(startedMs),
+  ]);
   const counted = everything ? succeed(undefined) : await kernel.countConnections(family, due.servers);
   const read = counted.ok ? counted : await kernel.refresh([family]);
   const isFresh = everything || !counted.ok;
@@ -141,6 +155,8 @@ async function program(
     isOver: (server: VirtualServerKey, real: RealServerKey) => drains.isOver(server, real, startedMs),
     ofDeletedServers: drainsDeleted,
   };
+  const { otherNodeAddresses, ownAddresses } = desired.node;
+  const isOfNode = (address: IpAddress) => otherNodeAddresses.has(address) || ownAddresses.includes(address);
   const programmed = await programFamily({
     desired,
     wanted,
@@ -149,6 +165,10 @@ async function program(
     scope,
     isFresh,
     draining,
+    closing: {
+      stays: (address, isCut) => !isOfNode(address) && closing.stays(address, isCut, startedMs),
+      begin: (addresses) => closing.begin(addresses, startedMs),
+    },
     kernel,
     unreadable: unreadable ?? (read.ok ? undefined : read.error),
   });
@@ -160,6 +180,7 @@ async function program(
       looked: everything ? ('everything' as const) : new Set(due.servers),
     };
     drains.passed(servers, plan?.kept ?? [], startedMs);
+    closing.passed(compared === 'everything' ? compared : compared.addresses, plan?.closing ?? new Set());
   }
   return programmed;
 }

@@ -44,6 +44,14 @@ describe('test/cli/cluster', () => {
     expect(exitCode).to.equal(0);
   });
 
+  it('explains of a headless Service, which no proxy lists, why it is not served', async () => {
+    api.apply(service({ ...WEB, name: 'db', type: 'ClusterIP', clusterIPs: ['None'] }));
+    const args = ['explain', 'db', '--kubeconfig', kubeconfig, '--node', 'node-a'];
+    const { stdout, messages, exitCode } = await runProgram(args);
+    expect([messages, exitCode]).to.deep.equal([[], 0]);
+    expect(stdout).to.include('  not served: it is headless: clients dial its endpoints themselves\n');
+  });
+
   it('warns when the API server does not know the node, and prints all the same', async () => {
     const { stdout, messages, exitCode } = await runProgram([
       'run',
@@ -58,6 +66,17 @@ describe('test/cli/cluster', () => {
     expect(messages).to.deep.equal(['warning: Node node-x: is not known to the API server']);
     expect(stdout).to.include(CLUSTER_REALS);
     expect(exitCode).to.equal(0);
+  });
+
+  it('says in one line that nothing tells the API server who asks it', async () => {
+    const anonymous = join(folder, 'anonymous');
+    writeFileSync(anonymous, api.kubeconfig().replace(/^users:\n/m, 'users: []\nnobody:\n'));
+    const warning = /there are no credentials for the API server; requests to it are anonymous/;
+    expect((await dryRun('--kubeconfig', anonymous)).messages.filter((line) => warning.test(line))).to.have.length(1);
+    const explained = await runProgram(['explain', 'web', '--node', 'node-a', '--kubeconfig', anonymous]);
+    expect(explained.messages[0])
+      .to.match(warning)
+      .and.match(/^warning: /);
   });
 
   it('says in one line that no API server answers, and fails', async () => {

@@ -51,6 +51,19 @@ describe('test/cli/replay', function () {
     }
   });
 
+  it('says that nothing is in an empty trace', async () => {
+    writeFileSync(file('empty'), '');
+    const { messages, exitCode } = await replay(file('empty'));
+    expect([messages, exitCode]).to.deep.equal([['warning: no event was read'], 0]);
+  });
+
+  it('names fifty bad lines of a file that is no trace, and counts the rest', async () => {
+    writeFileSync(file('no-trace'), 'x\n'.repeat(60));
+    const { stdout, messages, exitCode } = await replay(file('no-trace'));
+    expect([messages.length, messages.at(-1)]).to.deep.equal([51, 'note: 10 more errors are not shown']);
+    expect([stdout, exitCode]).to.deep.equal(['', 1]);
+  });
+
   it('names each bad line once, replays the rest and fails', async () => {
     writeFileSync(file('good.jsonl'), '');
     await replay('--generate', SPEC, '--write', file('good.jsonl'));

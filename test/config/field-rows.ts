@@ -103,7 +103,7 @@ export const OWN_ROWS: readonly FieldRow[] = [
   row('apiServers', [], [['https://192.0.2.1:6443']], ['192.0.2.1']),
   row('otherNodes', 'watched', ['ignored'], 'other'),
   row('draining.limit', '15m0s', ['0', '0s'], '-1s'),
-  row('draining.deletedServices', 'cut', ['finish'], 'keep'),
+  row('draining.deletedServices', 'reset', ['finish'], 'keep'),
   row('sets.maxEntries', 65_536, [262_144], 1000),
   row('queue.thresholds.criticalBelowReadyRatio', 0.3, [0], 1.1),
   row('queue.thresholds.highBelowReadyRatio', 0.7, [1], -0.1),

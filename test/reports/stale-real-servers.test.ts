@@ -99,7 +99,7 @@ describe('test/reports/stale-real-servers', () => {
     ['90 seconds as set', 90_000],
   ] as const) {
     it(`R06: an endpoint whose connections never end is removed after ${name}, not before`, async () => {
-      const draining = { limitMs, ofDeletedServices: false };
+      const draining = { limitMs, ofDeletedServices: false, closingMs: 0 };
       const node = new NodeUnderTest(limitMs === 90_000 ? { draining } : {});
       await node.apply(cart({}));
       node.kernel.ipvs.connect(SERVER, LOST, 500);

@@ -91,6 +91,12 @@ describe('test/trace/rule', () => {
     for (const text of texts) expect(() => parseRule(text, 'IPv4')).to.throw(text);
   });
 
+  it('reads a rejection by a reset, of TCP alone', () => {
+    const text = '-p tcp -m set --match-set KUBE-IPVS-IPS dst -j REJECT --reject-with tcp-reset';
+    expect(parseRule(text, 'IPv6').target).to.deep.equal({ kind: 'reject' });
+    expect(() => parseRule(text.replace('tcp', 'udp'), 'IPv6')).to.throw('without its -p');
+  });
+
   const refused = [
     '',
     '-s 10.0.0.0/8',

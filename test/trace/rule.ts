@@ -34,7 +34,7 @@ export function parseRule(text: string, family: Family): Rule {
   const words = new Words(text);
   const matches: Match[] = [];
   while (!words.takeIf('-j')) matches.push(...readMatches(words, family, matches));
-  const target = readTarget(words, family);
+  const target = readTarget(words, family, matches);
   if (words.peek() !== undefined) words.refuse(`"${words.peek()}" behind the target`);
   return { matches, target };
 }
@@ -129,7 +129,7 @@ function requireProtocol(words: Words, protocol: string, before: readonly Match[
   if (!given) words.refuse(`a match of ${protocol} without its -p`);
 }
 
-function readTarget(words: Words, family: Family): Target {
+function readTarget(words: Words, family: Family, matches: readonly Match[]): Target {
   const name = words.take();
   switch (name) {
     case 'ACCEPT':
@@ -140,7 +140,8 @@ function readTarget(words: Words, family: Family): Target {
       return { kind: 'return' };
     case 'REJECT':
       words.expect('--reject-with');
-      words.expect(family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable');
+      if (words.takeIf('tcp-reset')) requireProtocol(words, 'TCP', matches);
+      else words.expect(family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable');
       return { kind: 'reject' };
     case 'MASQUERADE':
       words.takeIf('--random-fully');

@@ -50,6 +50,7 @@ describe('kernel/iptables/rule', () => {
       '-j REJECT --reject-with icmp-port-unreachable',
       '-j REJECT --reject-with icmp6-port-unreachable',
     ],
+    [{ kind: 'reset' }, '-j REJECT --reject-with tcp-reset'],
     [{ kind: 'jump', chain: 'KUBE-MARK-MASQ' }, '-j KUBE-MARK-MASQ'],
     [{ kind: 'set-mark', mark: 0x4000 }, '-j MARK --set-xmark 0x4000/0x4000'],
     [{ kind: 'clear-mark', mark: 0x4000 }, '-j MARK --set-xmark 0x4000/0x0'],

@@ -22,6 +22,8 @@ export type Match =
 /** What becomes of a packet that meets all conditions. */
 export type Target =
   | { readonly kind: 'accept' | 'return' | 'drop' | 'reject' }
+  /** Of packets that another condition has told to be TCP. */
+  | { readonly kind: 'reset' }
   | { readonly kind: 'jump'; readonly chain: string }
   | { readonly kind: 'set-mark' | 'clear-mark'; readonly mark: number }
   | { readonly kind: 'masquerade'; readonly randomFully: boolean };
@@ -82,6 +84,8 @@ function renderTarget(target: Target, family: 'IPv4' | 'IPv6'): string {
       return '-j DROP';
     case 'reject':
       return `-j REJECT --reject-with ${family === 'IPv4' ? 'icmp' : 'icmp6'}-port-unreachable`;
+    case 'reset':
+      return '-j REJECT --reject-with tcp-reset';
     case 'jump':
       return `-j ${target.chain}`;
     case 'set-mark':

@@ -17,7 +17,7 @@ import {
 import { parseIpvsSave } from './parse-save.ts';
 import { realAt } from './real-servers.ts';
 import { renderIpvsState, renderIpvsSteps } from './render.ts';
-import type { IpvsState, VirtualServer } from './state.ts';
+import type { IpvsState, RealServer, VirtualServer } from './state.ts';
 import { realServerKey } from './state.ts';
 
 describe('kernel/ipvs/diff', () => {
@@ -150,6 +150,23 @@ describe('kernel/ipvs/diff', () => {
       const busy = server([real('10.180.0.1', { connections: 9 })]);
       expect(renderIpvsSteps(allSteps(diffIpvs(ipvs(busy), new Map(), () => 'yes')))).to.equal('-D -t 172.20.1.1:80\n');
     });
+  });
+
+  describe('a virtual server that goes is told to be cut', () => {
+    const cases: readonly (readonly [string, readonly RealServer[], boolean])[] = [
+      ['when one of its real servers may have connections', [real('10.180.0.1', { weight: 0, connections: 1 })], true],
+      ['when nobody has looked since one took its last', [real('10.180.0.1', { weight: 0 })], true],
+      ['when one can get some at any time', [real('10.180.0.1', { connections: 0 })], true],
+      ['not when all were seen to have none', [real('10.180.0.1', { weight: 0, connections: 0 })], false],
+      ['not when it has no real servers', [], false],
+    ];
+    for (const [when, reals, isCut] of cases) {
+      it(when, () => {
+        const present = server(reals);
+        const { cut } = diffIpvs(ipvs(present), new Map(), () => 'yes');
+        expect(cut).to.deep.equal(isCut ? [present] : []);
+      });
+    }
   });
 
   describe('a virtual server that is not wanted any more, when its connections may end', () => {

@@ -31,6 +31,8 @@ export interface IpvsDiff {
   /** What takes away, to be done once nothing leads there any more. */
   readonly removals: readonly IpvsStep[];
   readonly kept: readonly KeptServer[];
+  /** Virtual servers that are deleted although connections to them may be open. */
+  readonly cut: readonly VirtualServer[];
   /** What differing virtual servers are once all steps have run; `undefined` where they are gone. */
   readonly after: ReadonlyMap<VirtualServerKey, VirtualServer | undefined>;
 }
@@ -53,6 +55,7 @@ interface Parts {
   readonly additions: IpvsStep[];
   readonly removals: IpvsStep[];
   readonly kept: KeptServer[];
+  readonly cut: VirtualServer[];
   readonly after: Map<VirtualServerKey, VirtualServer | undefined>;
 }
 
@@ -67,7 +70,7 @@ export function diffIpvs(
   mayDelete: MayDelete,
   draining: Draining = PATIENT,
 ): IpvsDiff {
-  const parts: Parts = { additions: [], removals: [], kept: [], after: new Map() };
+  const parts: Parts = { additions: [], removals: [], kept: [], cut: [], after: new Map() };
   for (const [key, server] of desired) {
     const present = observed.get(key);
     if (!present) {
@@ -131,6 +134,7 @@ function endServer(key: VirtualServerKey, server: VirtualServer, draining: Drain
   const busy = mayLinger && server.realServers.some((real) => isDraining(key, real, draining));
   if (!busy) {
     parts.removals.push({ kind: 'delete-virtual-server', server });
+    if (!server.realServers.every(isIdle)) parts.cut.push(server);
     parts.after.set(key, undefined);
     return;
   }
@@ -161,7 +165,12 @@ function endReals(
 
 /** Also true of one that has yet to begin with it. */
 function isDraining(key: VirtualServerKey, real: RealServer, { isOver }: Draining): boolean {
-  return !(real.weight === 0 && real.connections === 0) && !isOver(key, realServerKey(real));
+  return !isIdle(real) && !isOver(key, realServerKey(real));
+}
+
+/** It was seen without connections, and cannot have got any since. */
+function isIdle({ weight, connections }: RealServer): boolean {
+  return weight === 0 && connections === 0;
 }
 
 /** What was counted before says nothing of what came until the weight was 0. */

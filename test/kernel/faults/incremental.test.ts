@@ -6,6 +6,7 @@ import { ownSets } from '../../../src/kernel/ipset/definitions.ts';
 import { realsByKey } from '../../../src/kernel/ipvs/real-servers.ts';
 import type { ObservedState } from '../../../src/kernel/state.ts';
 import { FAMILIES, type Family } from '../../../src/net/family.ts';
+import type { DrainingSettings, PassReport } from '../../../src/sync/proxier.ts';
 import { anySettings, anyStep } from '../any-cluster.ts';
 import type { ObjectJson } from '../cluster-objects.ts';
 import { differingLines, kernelText, programFromScratch } from '../kernel-text.ts';
@@ -20,6 +21,13 @@ const BEHAVIOURS: readonly Behaviour[] = ['documented', 'kube-proxy'];
 const WALKS = 150;
 const TIME_LIMIT_MS = 120_000;
 
+const ENDINGS: readonly (readonly [string, DrainingSettings])[] = [
+  ['cut', { limitMs: 60_000, ofDeletedServices: false, closingMs: 0 }],
+  ['reset', { limitMs: 60_000, ofDeletedServices: false, closingMs: 5000 }],
+  ['left to end', { limitMs: 60_000, ofDeletedServices: true, closingMs: 0 }],
+  ['left to end, then reset', { limitMs: 3000, ofDeletedServices: true, closingMs: 5000 }],
+];
+
 /** A change of a few Services or of a node, which a normal pass hears of. */
 interface Change {
   readonly objects: readonly ObjectJson[];
@@ -30,9 +38,9 @@ interface Change {
 
 describe('test/kernel/faults/incremental', () => {
   for (const behaviour of BEHAVIOURS) {
-    for (const lingering of ['cut', 'left to end'] as const) {
+    for (const [ending, draining] of ENDINGS) {
       const title = `after ${WALKS} walks of normal passes alone, a full one writes nothing and finds what was known: ${behaviour}`;
-      it(`${title}, connections of deleted Services ${lingering}, FC_SEED=${SEED}`, async () => {
+      it(`${title}, connections of deleted Services ${ending}, FC_SEED=${SEED}`, async () => {
         const change = fc.record({
           objects: anyStep([behaviour]).map(({ objects }) => objects),
           unchanged: fc.subarray([1, 2, 3]),
@@ -42,10 +50,7 @@ describe('test/kernel/faults/incremental', () => {
           settings: anySettings(behaviour),
           changes: fc.array(change, { minLength: 3, maxLength: 8 }),
         });
-        const ofDeletedServices = lingering === 'left to end';
-        const play = fc.asyncProperty(walk, ({ settings, changes }) =>
-          playChanges(settings, changes, ofDeletedServices),
-        );
+        const play = fc.asyncProperty(walk, ({ settings, changes }) => playChanges(settings, changes, draining));
         await fc.assert(play, { seed: SEED, numRuns: WALKS });
       }).timeout(TIME_LIMIT_MS);
     }
@@ -55,9 +60,9 @@ describe('test/kernel/faults/incremental', () => {
 async function playChanges(
   settings: ProxySettings,
   changes: readonly Change[],
-  ofDeletedServices: boolean,
+  draining: DrainingSettings,
 ): Promise<void> {
-  const node = new NodeUnderTest({ settings, draining: { limitMs: 60_000, ofDeletedServices } });
+  const node = new NodeUnderTest({ settings, draining });
   putForeignRules(node.kernel);
   let objects: readonly ObjectJson[] = [];
   for (const change of changes) {
@@ -77,10 +82,11 @@ async function playChanges(
   expect(differingLines(kernelText(node.kernel), kernelText(scratch))).to.equal('the same lines in another order');
 }
 
-/** They were seen first at different times, so the looks at them are due at different times too. */
+/** They were seen first at different times, so the looks at them are due at different times too; and so are addresses that stay for a while. */
 async function endAllDrains(node: NodeUnderTest): Promise<void> {
-  for (let report = await node.pass(), looks = 1; report.families.some(({ draining }) => draining > 0); looks += 1) {
-    expect(looks).to.be.below(10);
+  const isWaiting = ({ families }: PassReport) => families.some(({ draining, closing }) => draining + closing > 0);
+  for (let report = await node.pass(), looks = 1; isWaiting(report); looks += 1) {
+    expect(looks).to.be.below(20);
     report = await node.pass();
   }
 }
