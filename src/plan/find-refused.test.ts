@@ -95,7 +95,7 @@ describe('plan/find-refused', () => {
     const empty = observedState({ sets: setsWith('IPv4') });
     const tried = (list: readonly IpsetStep[], line: number, observed = empty) => {
       const { refused, others } = stepsToTry(planOf({ tool: 'ipset', steps: list }), { part: 0, line }, observed);
-      return { refused, others, names: [...refused, ...others].map(({ step, set }) => `${step.kind} ${set}`) };
+      return { refused, others, names: [...refused, ...others].map(({ step, thing }) => `${step.kind} ${thing.set}`) };
     };
 
     it('tries all that is left of the kind, the refused one first, and of those what still lacks was refused', () => {
@@ -140,8 +140,44 @@ describe('plan/find-refused', () => {
         add('IPVS-IPS', '172.20.1.1'),
       ];
       expect(tried(list, 2).names).to.deep.equal(['add-entry KUBE-CLUSTER-IP', 'add-entry KUBE-CLUSTER-IP']);
-      expect(tried(list, 4).names).to.deep.equal([]);
+      expect(tried(list, 4).names).to.deep.equal(['swap-sets KUBE-CLUSTER-IP']);
+      expect(tried(list, 4).others).to.deep.equal([]);
       expect(tried(list, 6).names).to.deep.equal(['add-entry KUBE-IPVS-IPS']);
+    });
+
+    it('names the set that cannot be exchanged, whichever step of it is refused, and what stands in the way of all', () => {
+      const exchange: IpSet = { ...setOf('CLUSTER-IP'), name: 'KUBE-EXCHANGE' };
+      const list: readonly IpsetStep[] = [
+        { kind: 'create-set', set: setOf('LOOP-BACK') },
+        { kind: 'create-set', set: exchange },
+        { kind: 'swap-sets', set: setOf('CLUSTER-IP'), other: 'KUBE-EXCHANGE' },
+        { kind: 'destroy-set', name: 'KUBE-EXCHANGE' },
+      ];
+      const says = (line: number, sets: readonly IpSet[]) => {
+        const observed = observedState({ sets: new Map(sets.map((set) => [set.name, set])) });
+        const { refused, others } = tried(list, line, observed);
+        return refusedSteps([...refused, ...others], observed).map(describeRefused);
+      };
+      expect(says(2, [setOf('LOOP-BACK'), setOf('CLUSTER-IP')])).to.deep.equal(['change of set KUBE-CLUSTER-IP']);
+      expect(says(3, [setOf('CLUSTER-IP'), exchange])).to.deep.equal(['change of set KUBE-CLUSTER-IP']);
+      expect(says(4, [setOf('CLUSTER-IP'), exchange])).to.deep.equal(['deletion of set KUBE-EXCHANGE']);
+    });
+
+    it('tries the other new sets too, but for those that something else stands in the way of', () => {
+      const list: readonly IpsetStep[] = [
+        { kind: 'create-set', set: setOf('CLUSTER-IP') },
+        { kind: 'create-set', set: setOf('LOOP-BACK') },
+        { kind: 'destroy-set', name: 'KUBE-IPVS-IPS' },
+        { kind: 'create-set', set: setOf('IPVS-IPS') },
+        { kind: 'create-set', set: { ...setOf('CLUSTER-IP'), name: 'KUBE-EXCHANGE' } },
+      ];
+      const odd = observedState({ sets: new Map([['KUBE-IPVS-IPS', { ...setOf('IPVS-IPS'), type: 'bitmap:port' }]]) });
+      const { refused, others } = tried(list, 1, odd);
+      expect(refusedSteps([...refused, ...others], odd).map(describeRefused)).to.deep.equal([
+        'set KUBE-CLUSTER-IP',
+        'set KUBE-LOOP-BACK',
+      ]);
+      expect(refusedSteps(tried(list, 3, odd).refused, odd).map(describeRefused)).to.deep.equal(['set KUBE-IPVS-IPS']);
     });
 
     it('blames nobody for a set that is not there, and names one that does not go', () => {

@@ -40,9 +40,11 @@ export function findRefused(plan: Plan, { part: index = 0 }: Refusal, observed: 
 /** A step of the sets that is to be tried for itself. */
 export interface TriedStep {
   readonly step: IpsetStep;
-  /** The set that it is for; the step may name the one that stands in for it. */
-  readonly set: string;
+  /** What is refused with it; that is of the set it is for, where the step names the one that stands in for it. */
+  readonly thing: SetRefused;
 }
+
+type SetRefused = Extract<Refused, { readonly set: string }>;
 
 /** What is to be tried, each for itself. */
 export interface ToTry {
@@ -54,6 +56,7 @@ export interface ToTry {
 /**
  * For `ipset`, which stops at the first line that is refused: that one, and the steps of its kind that are left to be done. What
  * closes waits until all that opens was tried, and what opens goes after what closes; nothing is swapped, as something may be missing.
+ * Without the one that stands in for it, or the swap, a set cannot be exchanged.
  */
 export function stepsToTry(plan: Plan, { part: index = 0, line = 0 }: Refusal, observed: ObservedState): ToTry {
   const part = plan.parts[index];
@@ -65,31 +68,68 @@ export function stepsToTry(plan: Plan, { part: index = 0, line = 0 }: Refusal, o
   const end = steps.findIndex((step, at) => at >= line - 1 && step.kind === 'swap-sets');
   const start = steps.slice(0, line - 1).findLastIndex(isEndOfExchange) + 1;
   const swap = steps[end];
-  const tried = steps.slice(start, end < 0 ? undefined : end).flatMap((step): readonly TriedStep[] => {
-    if (step.kind !== refused.kind || isSetStepDone(step, observed)) return [];
-    if (step.kind === 'destroy-set') return plan.after.sets.has(step.name) ? [] : [{ step, set: step.name }];
-    if (!('entry' in step)) return [];
-    const isExchanged = step.set.name === exchange && swap?.kind === 'swap-sets';
-    return [{ step, set: isExchanged ? swap.set.name : step.set.name }];
-  });
-  const closes = ({ set }: TriedStep) => closing.has(set);
+  const exchanged = swap?.kind === 'swap-sets' ? swap.set.name : exchange;
+  if (refused.kind === 'swap-sets') return { refused: [tryOf(refused, plan, { exchange, exchanged })], others: [] };
+  const isInTheWay = (step: IpsetStep) =>
+    step !== refused && step.kind === 'create-set' && (step.set.name === exchange || observed.sets.has(step.set.name));
+  const tried = steps
+    .slice(start, end < 0 ? undefined : end)
+    .filter((step) => step.kind === refused.kind && !isSetStepDone(step, observed) && !isInTheWay(step))
+    .map((step) => tryOf(step, plan, { exchange, exchanged }));
+  const closes = ({ thing }: TriedStep) => closing.has(thing.set);
   const isClosing = 'entry' in refused && closing.has(refused.set.name);
   const opensFirst = refused.kind === 'add-entry' && !isClosing;
   const closesFirst = refused.kind === 'delete-entry' && tried.some(closes);
-  const isInTurn = (each: TriedStep) => !(opensFirst && closes(each)) && !(closesFirst && opening.has(each.set));
+  const isInTurn = (each: TriedStep) => !(opensFirst && closes(each)) && !(closesFirst && opening.has(each.thing.set));
   const [own, others] = [tried.filter(({ step }) => step === refused), tried.filter(({ step }) => step !== refused)];
   return { refused: own, others: others.filter(isInTurn) };
 }
 
-/** Which of these are still not done, after each was tried. */
+/** `exchanged`: the set that is to be exchanged for the one that stands in for it. */
+interface Exchange {
+  readonly exchange: string;
+  readonly exchanged: string;
+}
+
+function tryOf(step: IpsetStep, plan: Plan, { exchange, exchanged }: Exchange): TriedStep {
+  switch (step.kind) {
+    case 'swap-sets':
+      return { step, thing: { kind: 'set', set: step.set.name, change: 'edit' } };
+    case 'destroy-set': {
+      const isMadeAnew = step.name !== exchange && plan.after.sets.has(step.name);
+      return { step, thing: { kind: 'set', set: step.name, ...(isMadeAnew ? {} : { change: 'deletion' }) } };
+    }
+    case 'create-set': {
+      const { name } = step.set;
+      return {
+        step,
+        thing: name === exchange ? { kind: 'set', set: exchanged, change: 'edit' } : { kind: 'set', set: name },
+      };
+    }
+    default: {
+      const thing = {
+        kind: 'set-entry',
+        set: step.set.name === exchange ? exchanged : step.set.name,
+        entry: step.entry,
+      } as const;
+      return { step, thing: step.kind === 'delete-entry' ? { ...thing, change: 'deletion' } : thing };
+    }
+  }
+}
+
+/** Which of these are still not done, after each was tried; nobody is refused an entry of a set that is not there. */
 export function refusedSteps(tried: readonly TriedStep[], observed: ObservedState): readonly Refused[] {
-  return tried.flatMap(({ step, set }): readonly Refused[] => {
-    if (isSetStepDone(step, observed)) return [];
-    if (step.kind === 'destroy-set') return [{ kind: 'set', set, change: 'deletion' }];
-    if (step.kind === 'delete-entry') return [{ kind: 'set-entry', set, entry: step.entry, change: 'deletion' }];
-    const isThere = step.kind === 'add-entry' && observed.sets.has(step.set.name);
-    return isThere ? [{ kind: 'set-entry', set, entry: step.entry }] : [];
-  });
+  const isPossible = (step: IpsetStep) => step.kind !== 'add-entry' || observed.sets.has(step.set.name);
+  return tried.filter(({ step }) => !isSetStepDone(step, observed) && isPossible(step)).map(({ thing }) => thing);
+}
+
+/** None of several sets that were tried can be made, and none of ours is there: it is the tool that does not work. */
+export function makesNoSet(tried: readonly TriedStep[], { family, sets }: ObservedState): boolean {
+  return (
+    tried.length > 1 &&
+    tried.every(({ step }) => step.kind === 'create-set') &&
+    !ownSets(family).names.some((name) => sets.has(name))
+  );
 }
 
 function isSetStepDone(step: IpsetStep, { sets }: ObservedState): boolean {
@@ -100,8 +140,12 @@ function isSetStepDone(step: IpsetStep, { sets }: ObservedState): boolean {
       return !sets.get(step.set.name)?.entries.has(step.entry);
     case 'destroy-set':
       return !sets.has(step.name);
-    default:
+    case 'create-set':
+      return sets.has(step.set.name);
+    case 'swap-sets':
       return false;
+    default:
+      return assertNever(step);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type KeptServer,
   PATIENT,
 } from '../kernel/ipvs/diff.ts';
-import { type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { IpvsState, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
@@ -38,7 +38,7 @@ export interface Plan {
   readonly closing: ReadonlySet<IpAddress>;
   /** Addresses on the dummy interface that somebody else has bound. */
   readonly foreignAddresses: readonly IpAddress[];
-  /** Sets of ours with another type that rules of others name: the kernel does not destroy them, so nothing of the family can be done. */
+  /** Sets of ours with another type that rules of others name: the kernel does not destroy them, and what is in them cannot be had. */
   readonly blockedSets: readonly BlockedSet[];
 }
 
@@ -47,8 +47,10 @@ export interface PlanOptions {
   readonly meanwhile?: WantedTables;
   readonly draining?: Draining;
   readonly staysBound?: StaysBound;
-  /** Virtual servers that are not wanted and that the kernel does not let go of; nothing of theirs is touched. */
-  readonly stays?: ReadonlySet<VirtualServerKey>;
+  /** Virtual servers that nobody wants and that the kernel does not let go of; they are wanted with what is left of them. */
+  readonly stuck?: ReadonlySet<VirtualServerKey>;
+  /** Sets that cannot be exchanged for others. */
+  readonly fixedSets?: ReadonlySet<string>;
 }
 
 export interface BlockedSet {
@@ -68,16 +70,15 @@ export function planSync(
   desired: KernelState,
   observed: ObservedState,
   inputs: OwnershipInputs,
-  { meanwhile = desired.tables, draining = PATIENT, staysBound = AT_ONCE, stays }: PlanOptions = {},
+  { meanwhile = desired.tables, draining = PATIENT, staysBound = AT_ONCE, stuck, fixedSets }: PlanOptions = {},
 ): Plan {
   const own = ownership(observed, inputs);
-  const mayDelete = (server: VirtualServer) =>
-    stays?.has(virtualServerKey(server)) ? 'refused' : own.mayDelete(server);
-  const ipvs = diffIpvs(observed.ipvs, desired.ipvs, mayDelete, draining);
-  const lingering = withLingering(desired, observed, ipvs.kept);
+  const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete, draining);
+  const kept = [...ipvs.kept, ...stuckServers(stuck, desired.ipvs)];
+  const lingering = withLingering(desired, observed, kept);
   const closing = closingAddresses(lingering, observed, ipvs.cut, staysBound);
   const standing = withClosing(lingering, closing);
-  const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family));
+  const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family), fixedSets);
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
   const dummy = diffDummy(observed.dummy, standing.dummy, own.mayUnbind);
   const newServers = ipvs.additions.some(({ kind }) => kind === 'add-virtual-server');
@@ -109,22 +110,30 @@ export function planSync(
       ipvs: applyIpvsDiff(observed.ipvs, ipvs),
       dummy: applyDummySteps(observed.dummy, [...dummy.additions, ...dummy.removals]),
     },
-    kept: ipvs.kept,
+    kept,
     closing,
     foreignAddresses: dummy.foreign,
     blockedSets: findBlocked(sets.rebuilt, tables),
   };
 }
 
-/** What still names a set after our own chains have let go of it. */
+function stuckServers(keys: Iterable<VirtualServerKey> = [], desired: IpvsState): readonly KeptServer[] {
+  return [...keys].flatMap((key) => {
+    const server = desired.get(key);
+    return server ? [{ why: 'refused' as const, server }] : [];
+  });
+}
+
+/** What still names a set after our own chains have let go of it; the first for each set. */
 function findBlocked(rebuilt: readonly string[], tables: ReadTables): readonly BlockedSet[] {
-  return rebuilt.flatMap((name) =>
-    TABLES.flatMap((table) =>
+  return rebuilt.flatMap((name) => {
+    const naming = TABLES.flatMap((table) =>
       [...tables[table]].flatMap(([chain, rules]) =>
         rules.some((rule) => rule.includes(`--match-set ${name} `)) ? [{ name, table, chain }] : [],
       ),
-    ),
-  );
+    );
+    return naming.slice(0, 1);
+  });
 }
 
 function hasWork(part: PlanPart): boolean {

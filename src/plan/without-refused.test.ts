@@ -134,25 +134,82 @@ describe('plan/without-refused', () => {
       expect(changed?.realServers.length).to.equal(1);
     });
 
-    for (const change of ['edit', 'deletion'] as const) {
-      it(`a real server that refused its ${change}`, () => {
-        const old = real('10.180.1.9');
-        const realKey = realServerKey(old);
-        const refused: Refused = { kind: 'real-server', server: cluster, real: realKey, change };
-        const reals = without([refused], observedState({ ipvs: ipvs(server([old])) })).ipvs.get(cluster)?.realServers;
-        expect(reals).to.include(old);
-        expect(reals?.length).to.equal(2);
+    const old = real('10.180.1.9', { connections: 3 });
+    const quiet = real('10.180.1.9', { weight: 0 });
+    const ofReal = (change: 'edit' | 'deletion', server = cluster): Refused => ({
+      kind: 'real-server',
+      server,
+      real: realServerKey(old),
+      change,
+    });
+    const stuckReals: readonly (readonly [what: string, refused: readonly Refused[], becomes: unknown])[] = [
+      ['a real server that was not to be changed', [ofReal('edit')], old],
+      ['a real server that did not go, but without new clients', [ofReal('deletion')], quiet],
+      ['a real server that neither goes nor changes', [ofReal('edit'), ofReal('deletion')], old],
+    ];
+    for (const [what, refused, becomes] of stuckReals) {
+      it(what, () => {
+        const reals = without(refused, observedState({ ipvs: ipvs(server([old])) })).ipvs.get(cluster)?.realServers;
+        expect(reals).to.deep.include(becomes);
+        expect(reals).to.have.lengthOf(2);
       });
     }
 
-    it('a virtual server of nobody that did not go, or a real server of it', () => {
-      const gone = server([], { address: ip('172.20.9.9') });
-      const observed = observedState({ ipvs: ipvs(gone) });
-      const of = (refused: Refused) => [...withoutRefused(kernel, [refused], observed).stays];
-      const real = '10.180.1.9:8080' as RealServerKey;
-      expect(of({ kind: 'virtual-server', server: virtualServerKey(gone), change: 'deletion' })).to.have.lengthOf(1);
-      expect(of({ kind: 'real-server', server: virtualServerKey(gone), real, change: 'edit' })).to.have.lengthOf(1);
-      expect(of({ kind: 'virtual-server', server: cluster, change: 'deletion' })).to.deep.equal([]);
+    it('nothing of a real server that did not go once, as soon as it is wanted again', () => {
+      const [wanted] = kernel.ipvs.get(cluster)?.realServers ?? [];
+      if (!wanted) throw new Error('no real server is wanted');
+      const refused = {
+        kind: 'real-server',
+        server: cluster,
+        real: realServerKey(wanted),
+        change: 'deletion',
+      } as const;
+      const before = observedState({ ipvs: ipvs(server([{ ...wanted, weight: 0 }])) });
+      expect(without([refused], before).ipvs.get(cluster)?.realServers).to.deep.equal([wanted]);
+    });
+
+    describe('of a virtual server of nobody that does not go', () => {
+      const gone = server([old], { address: ip('172.20.9.9') });
+      const key = virtualServerKey(gone);
+      const closed = setsWith('IPv4', {
+        'LOAD-BALANCER-FW': ['172.20.9.9,tcp:80', '172.20.9.8,tcp:80'],
+        'LOAD-BALANCER-SOURCE-CIDR': ['172.20.9.9,tcp:80,10.0.0.0/8', '172.20.9.8,tcp:80,10.0.0.0/8'],
+        'EXTERNAL-NO-LOCAL': ['172.20.9.9,tcp:80'],
+        'LOAD-BALANCER-LOCAL': ['172.20.9.9,tcp:80'],
+      });
+      const observed = observedState({ ipvs: ipvs(gone), sets: closed });
+      const itself: Refused = { kind: 'virtual-server', server: key, change: 'deletion' };
+      const left = (refused: readonly Refused[]) => {
+        const { desired, stuck } = withoutRefused(kernel, refused, observed);
+        expect([...stuck]).to.deep.equal([key]);
+        return desired;
+      };
+
+      it('nothing but itself: it loses its real servers', () => {
+        const { ipvs: servers } = left([itself]);
+        expect(servers.get(key)).to.deep.equal({ ...gone, realServers: [] });
+      });
+
+      it('those of its real servers that do not go either, without new clients', () => {
+        const { ipvs: servers, sets } = left([itself, ofReal('deletion', key)]);
+        expect(servers.get(key)?.realServers).to.deep.equal([quiet]);
+        expect(sets.get('KUBE-LOAD-BALANCER-FW')?.entries.has('172.20.9.9,tcp:80' as SetEntry)).to.equal(false);
+      });
+
+      it('all that closes it, where clients cannot be kept from them otherwise', () => {
+        const { ipvs: servers, sets } = left([itself, ofReal('deletion', key), ofReal('edit', key)]);
+        expect(servers.get(key)?.realServers).to.deep.equal([old]);
+        const kept = ['LOAD-BALANCER-FW', 'LOAD-BALANCER-SOURCE-CIDR', 'EXTERNAL-NO-LOCAL', 'LOAD-BALANCER-LOCAL'];
+        expect(
+          kept.map((id) => [...(sets.get(`KUBE-${id}`)?.entries ?? [])].filter((each) => each.startsWith('172.'))),
+        ).to.deep.equal([['172.20.9.9,tcp:80'], ['172.20.9.9,tcp:80,10.0.0.0/8'], ['172.20.9.9,tcp:80'], []]);
+      });
+
+      it('nothing, where it is wanted again', () => {
+        const refused: Refused = { kind: 'virtual-server', server: cluster, change: 'deletion' };
+        const { desired, stuck } = withoutRefused(kernel, [refused], observedState({ ipvs: ipvs(server([old])) }));
+        expect([[...stuck], desired.ipvs]).to.deep.equal([[], kernel.ipvs]);
+      });
     });
 
     it('an address that did not go, with the entry that guards it', () => {
@@ -181,12 +238,72 @@ describe('plan/without-refused', () => {
       expect(ranges).to.include('198.51.100.9,tcp:80,10.0.0.0/8').and.not.include('198.51.100.8,tcp:80,10.0.0.0/8');
     });
 
+    it('a set that cannot be exchanged: it takes what fits in', () => {
+      const { fixedSets, desired } = withoutRefused(
+        kernel,
+        [{ kind: 'set', set: 'KUBE-CLUSTER-IP', change: 'edit' }],
+        standing,
+      );
+      expect([[...fixedSets], desired.sets.get('KUBE-CLUSTER-IP')]).to.deep.equal([
+        ['KUBE-CLUSTER-IP'],
+        kernel.sets.get('KUBE-CLUSTER-IP'),
+      ]);
+    });
+
+    it('a set whose stand-in does not take what is in it', () => {
+      const [text = ''] = kernel.sets.get('KUBE-CLUSTER-IP')?.entries ?? [];
+      const { fixedSets, desired } = withoutRefused(kernel, [entry('KUBE-CLUSTER-IP', text)], standing);
+      expect([[...fixedSets], desired.sets]).to.deep.equal([['KUBE-CLUSTER-IP'], kernel.sets]);
+    });
+
+    it('every set, while the one that would stand in for them does not go', () => {
+      const set: IpSet = { ...(setsWith('IPv4').get('KUBE-NODE-PORT-IP') as IpSet), name: 'KUBE-EXCHANGE' };
+      const observed = { ...standing, sets: new Map([...standing.sets, [set.name, set] as const]) };
+      const refused: Refused = { kind: 'set', set: set.name, change: 'deletion' };
+      expect(withoutRefused(kernel, [refused], observed).fixedSets.size).to.equal(kernel.sets.size);
+      expect(withoutRefused(kernel, [refused], standing).fixedSets.size).to.equal(0);
+    });
+
     it('a set that did not go', () => {
       const old = setsWith('IPv4').get('KUBE-NODE-PORT-IP') as IpSet;
       const observed = observedState({ sets: new Map([['KUBE-OLD', { ...old, name: 'KUBE-OLD' }]]) });
       expect(without([{ kind: 'set', set: 'KUBE-OLD', change: 'deletion' }], observed).sets.has('KUBE-OLD')).to.equal(
         true,
       );
+    });
+  });
+
+  describe('without a set that cannot be made', () => {
+    const lack = (set: string): Refused => ({ kind: 'set', set });
+    const namesIn = ({ tables }: typeof kernel) =>
+      [...tables.nat.chains.values(), ...tables.filter.chains.values()]
+        .flat()
+        .flatMap((rule) => [...rule.matchAll(/--match-set (\S+) /g)].map(([, name]) => name));
+
+    it('wants none of its entries, no rule that names it, and what can do without them', () => {
+      expect(namesIn(kernel)).to.include('KUBE-LOAD-BALANCER-SOURCE-CIDR');
+      const left = without([lack('KUBE-LOAD-BALANCER-SOURCE-CIDR')]);
+      expect(left.sets.has('KUBE-LOAD-BALANCER-SOURCE-CIDR')).to.equal(false);
+      expect(namesIn(left)).to.not.include('KUBE-LOAD-BALANCER-SOURCE-CIDR');
+      expect([...left.ipvs.keys()]).to.deep.equal([...kernel.ipvs.keys()]);
+    });
+
+    it('lets no frontend come that it would close', () => {
+      const left = without([lack('KUBE-LOAD-BALANCER-FW')]);
+      expect([...left.ipvs.keys()]).to.deep.equal(['TCP 172.20.1.1:80']);
+      expect([...left.dummy.addresses]).to.deep.equal(['172.20.1.1']);
+    });
+
+    it('leaves what stands under its name and is another one', () => {
+      const odd: IpSet = { ...(kernel.sets.get('KUBE-LOAD-BALANCER-FW') as IpSet), type: 'hash:net,port' };
+      const left = without([lack(odd.name)], { ...NOTHING, sets: new Map([[odd.name, odd]]) });
+      expect(left.sets.get(odd.name)).to.equal(odd);
+      expect([...left.ipvs.keys()]).to.deep.equal(['TCP 172.20.1.1:80']);
+    });
+
+    it('wants all of it where it has come meanwhile', () => {
+      const left = without([lack('KUBE-LOAD-BALANCER-FW')], { ...NOTHING, sets: setsWith('IPv4') });
+      expect([left.sets, left.tables, left.ipvs]).to.deep.equal([kernel.sets, kernel.tables, kernel.ipvs]);
     });
   });
 });

@@ -1,11 +1,14 @@
 import { ownSets, type SetType, setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, addressPortEntry, type IpSet, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
-import { realsByKey } from '../kernel/ipvs/real-servers.ts';
-import { type RealServerKey, realServerKey, type VirtualServer, type VirtualServerKey } from '../kernel/ipvs/state.ts';
+import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
+import { realOfKey } from '../kernel/ipvs/real-servers.ts';
+import type { RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { ledgerEntries } from './ownership.ts';
 import type { Refused } from './refused.ts';
+import { byServer, leftAsItIs, stuckServer, withoutReals } from './refused-servers.ts';
+import { entriesLacking, refusedSets, withoutLacking, withStandingSets } from './refused-sets.ts';
 
 /** What stands, as far as it matters here. */
 export type Standing = Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'>;
@@ -13,8 +16,12 @@ export type Standing = Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'>;
 /** What is wanted for now. */
 export interface Reduced {
   readonly desired: KernelState;
-  /** Virtual servers that nobody wants and that have to be left as they are. */
-  readonly stays: ReadonlySet<VirtualServerKey>;
+  /** Virtual servers among these that nobody wants, and that the kernel does not let go of. */
+  readonly stuck: ReadonlySet<VirtualServerKey>;
+  /** Sets that cannot be exchanged for others. */
+  readonly fixedSets: ReadonlySet<string>;
+  /** Sets that no rule may name. */
+  readonly lackingSets: readonly string[];
 }
 
 /**
@@ -25,18 +32,36 @@ export interface Reduced {
  *   that tells whose it is; one that stands gets no new real servers as long as nothing keeps clients from endpoints elsewhere.
  * - An address is not bound without the entry that guards the node behind it.
  * - A frontend that stands keeps its old entry, without which it would be closed, where a new one is refused.
+ * - A set that cannot be made is refused all of its entries, and no rule names it.
+ * - A virtual or real server that does not go gets no new clients; where that cannot be had either, what closes it to some stays.
  */
 export function withoutRefused(desired: KernelState, refused: readonly Refused[], standing: Standing): Reduced {
-  if (refused.length === 0) return { desired, stays: new Set() };
-  const sets = setsWithout(desired, refused, standing);
-  const ipvs = serversWithout({ ...desired, sets }, desired.sets, refused, standing);
-  const isUnwanted = (key: VirtualServerKey) => !desired.ipvs.has(key) && standing.ipvs.has(key);
-  const stays = refused.flatMap((each) =>
-    'server' in each && each.change !== undefined && isUnwanted(each.server) ? [each.server] : [],
-  );
+  if (refused.length === 0) return { desired, stuck: new Set(), fixedSets: new Set(), lackingSets: [] };
+  const { lacking, fixed } = refusedSets(desired, refused, standing.sets);
+  const all = [...refused, ...entriesLacking(desired, lacking)];
+  const usable = { ...standing, sets: withoutLacking(standing.sets, lacking) };
+  const sets = withoutLacking(setsWithout(desired, all, usable), lacking);
+  const ipvs = serversWithout({ ...desired, sets }, desired.sets, all, usable);
   const served = new Set([...ipvs.values()].map(({ address }) => address));
-  const addresses = addressesWithout(desired, refused, { served, sets, standing });
-  return { desired: { ...desired, ipvs, sets, dummy: { ...desired.dummy, addresses } }, stays: new Set(stays) };
+  const addresses = addressesWithout(desired, all, { served, sets, standing: usable });
+  const stuck = new Map<VirtualServerKey, VirtualServer>();
+  for (const [key, changes] of byServer(refused)) {
+    const present = desired.ipvs.has(key) ? undefined : standing.ipvs.get(key);
+    const left = present && stuckServer(present, changes);
+    if (left) stuck.set(key, left);
+  }
+  return {
+    desired: {
+      ...desired,
+      ipvs: new Map([...ipvs, ...stuck]),
+      sets: withStandingSets(sets, refused, lacking, standing.sets),
+      tables: wantedWithoutSets(desired.tables, lacking),
+      dummy: { ...desired.dummy, addresses },
+    },
+    stuck: new Set(stuck.keys()),
+    fixedSets: fixed,
+    lackingSets: lacking,
+  };
 }
 
 /**
@@ -52,7 +77,7 @@ export function frozenServers(desired: KernelState, sets: IpsetState): (server: 
 }
 
 function setsWithout(desired: KernelState, refused: readonly Refused[], standing: Standing): IpsetState {
-  const { closing, opening, portals } = ownSets(desired.family);
+  const { closing, opening, portals, keepLocal } = ownSets(desired.family);
   const sets = new Map(desired.sets);
   const stands = (name: string, entry: SetEntry) => standing.sets.get(name)?.entries.has(entry) ?? false;
   const changed = new Map<string, Set<SetEntry>>();
@@ -67,10 +92,7 @@ function setsWithout(desired: KernelState, refused: readonly Refused[], standing
     }
   };
   for (const each of refused) {
-    if (each.kind === 'set') {
-      const present = standing.sets.get(each.set);
-      if (present && !sets.has(each.set)) sets.set(each.set, present);
-    } else if (each.kind === 'address' && each.change && stands(guardOf(desired), addressEntry(each.address))) {
+    if (each.kind === 'address' && each.change && stands(guardOf(desired), addressEntry(each.address))) {
       entriesOf(guardOf(desired)).add(addressEntry(each.address));
     } else if (each.kind === 'set-entry' && each.change && stands(each.set, each.entry)) {
       entriesOf(each.set).add(each.entry);
@@ -79,6 +101,8 @@ function setsWithout(desired: KernelState, refused: readonly Refused[], standing
       entriesOf(each.set).delete(each.entry);
       const key = frontendOf(each.entry);
       if (portals.has(each.set) && key && standing.ipvs.has(key)) keep(portals, (entry) => entry === each.entry);
+    } else if (each.kind === 'real-server' && each.change === 'edit' && isServedInVain(each, desired, standing)) {
+      keep([...closing, ...opening, ...keepLocal], (entry) => frontendOf(entry) === each.server);
     }
   }
   for (const [name, entries] of changed) {
@@ -86,6 +110,16 @@ function setsWithout(desired: KernelState, refused: readonly Refused[], standing
     if (set) sets.set(name, { ...set, entries });
   }
   return sets;
+}
+
+/** It can neither go nor be spared new clients, and the frontend has no other. */
+function isServedInVain(
+  { server, real }: { readonly server: VirtualServerKey; readonly real: RealServerKey },
+  { ipvs }: KernelState,
+  standing: Standing,
+): boolean {
+  const isServed = ipvs.get(server)?.realServers.some(({ weight }) => weight > 0);
+  return !isServed && (realOfKey(standing.ipvs.get(server)?.realServers ?? [], real)?.weight ?? 0) > 0;
 }
 
 /** `wantedSets`: before anything was left out of them. */
@@ -98,59 +132,21 @@ function serversWithout(
   const desired = { ...reduced, sets: wantedSets };
   const isOpen = frontendsOf(desired, missing([...ownSets(desired.family).guards], wantedSets, reduced.sets));
   const isFrozen = frozenServers(desired, reduced.sets);
-  const byServer = Map.groupBy(
-    refused.flatMap((each) => ('server' in each ? [each] : [])),
-    ({ server }) => server,
-  );
+  const changesOf = byServer(refused);
   const servers = new Map<VirtualServerKey, VirtualServer>();
   for (const [key, server] of reduced.ipvs) {
     const present = standing.get(key);
-    const changes = byServer.get(key) ?? [];
+    const changes = changesOf.get(key) ?? [];
     if (present) servers.set(key, leftAsItIs(server, present, changes, isFrozen(server)));
     else if (
       !changes.some(({ kind, change }) => kind === 'virtual-server' && !change) &&
       !isOpen(server) &&
       isInLedger(server, desired, reduced)
     ) {
-      servers.set(key, withoutReals(server, refusedReals(changes)));
+      servers.set(key, withoutReals(server, changes));
     }
   }
   return servers;
-}
-
-type ServerRefused = Extract<Refused, { readonly server: VirtualServerKey }>;
-
-function leftAsItIs(
-  server: VirtualServer,
-  present: VirtualServer,
-  changes: readonly ServerRefused[],
-  isFrozen: boolean,
-): VirtualServer {
-  if (changes.length === 0 && !isFrozen) return server;
-  const isEdited = changes.some(({ kind, change }) => kind === 'virtual-server' && change === 'edit');
-  const { realServers: _, ...properties } = isEdited ? present : server;
-  const lacking = refusedReals(changes);
-  const standing = realsByKey(present.realServers);
-  const reals = new Map(
-    realsByKey(server.realServers)
-      .entries()
-      .filter(([key]) => standing.has(key) || !(isFrozen || lacking.has(key))),
-  );
-  for (const each of changes) {
-    if (each.kind !== 'real-server' || each.change === undefined) continue;
-    const real = standing.get(each.real);
-    if (real) reals.set(each.real, real);
-  }
-  return { ...properties, realServers: [...reals.values()] };
-}
-
-function refusedReals(changes: readonly ServerRefused[]): ReadonlySet<RealServerKey> {
-  return new Set(changes.flatMap((each) => (each.kind === 'real-server' && !each.change ? [each.real] : [])));
-}
-
-function withoutReals(server: VirtualServer, lacking: ReadonlySet<RealServerKey>): VirtualServer {
-  if (lacking.size === 0) return server;
-  return { ...server, realServers: server.realServers.filter((real) => !lacking.has(realServerKey(real))) };
 }
 
 /** True also of one that is to have no such entry. That of a node address does not do: without its port nobody knows whose it is. */

@@ -4,6 +4,7 @@ import { meanwhile } from '../desired/rule-inputs.ts';
 import { wantedTables } from '../desired/rules.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import type { Touched } from '../desired/touched.ts';
+import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
 import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
@@ -11,12 +12,12 @@ import { succeed } from '../model/result.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { checkPlan, type Flaw } from '../plan/check-plan.ts';
 import type { StaysBound } from '../plan/closing.ts';
-import { type Found, findRefused, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
+import { type Found, findRefused, makesNoSet, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
 import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
 import type { OwnershipInputs } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
-import type { Refused, Said } from '../plan/refused.ts';
+import { describeRefused, type Refused, type Said } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
 import { withStandingClosures } from '../plan/standing-rules.ts';
 import { frozenServers, type Standing, withoutRefused } from '../plan/without-refused.ts';
@@ -65,7 +66,7 @@ interface Attempt {
   readonly leftOut: readonly Said[];
 }
 
-/** One for everything that may be refused: what opens and what closes in sets, what is added and what goes of each tool; and some more. */
+/** One for everything that may be refused: what opens and what closes in sets, what is added and what goes of each tool; and some more. One for each set comes on top. */
 const ATTEMPTS = 12;
 
 /**
@@ -78,10 +79,15 @@ export async function programFamily(inputs: ProgramInputs): Promise<Programmed> 
   const first: Attempt = { scope: inputs.scope, isFresh: inputs.isFresh, leftOut: [] };
   if (inputs.unreadable) return doIndependent(inputs, first, undone(first, inputs.unreadable, undefined));
   let tried = await tryOnce(inputs, first);
-  for (let count = 2; count <= ATTEMPTS && 'attempt' in tried; count += 1) {
+  for (let count = 2; 'attempt' in tried && count <= ATTEMPTS + refusedSetsIn(tried.attempt); count += 1) {
     tried = await tryOnce(inputs, tried.attempt);
   }
   return 'attempt' in tried ? doIndependent(inputs, tried.attempt, tried.otherwise) : tried;
+}
+
+/** There are few of them, and each is found by itself. */
+function refusedSetsIn({ leftOut }: Attempt): number {
+  return new Set(leftOut.flatMap(({ refused }) => (refused.kind === 'set' ? describeRefused(refused) : []))).size;
 }
 
 /** What an attempt came to; or what to do next, and what it came to if that is not done. */
@@ -94,9 +100,12 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
   const observed = kernel.known(family);
   if (!observed.ok) return doIndependent(inputs, attempt, undone(attempt, observed.error, undefined));
   const plan = planFamily(inputs, observed.value, attempt);
-  const flaws = checkPlan(plan);
-  const obstacle = obstacleOf(plan, flaws);
-  if (obstacle) return doIndependent(inputs, attempt, undone(attempt, obstacle, plan));
+  const flaws = [...plan.blockedSets.map(flawOfBlocked), ...checkPlan(plan)];
+  const fatal = flaws.find(({ of }) => of === undefined);
+  if (fatal) {
+    const obstacle = { during: CHECKING, message: fatal.message };
+    return doIndependent(inputs, attempt, undone(attempt, obstacle, plan));
+  }
   if (flaws.length > 0) return withoutFlaws(attempt, flaws, plan);
   inputs.closing.begin(plan.closing);
   const ran = await kernel.run([family], plan.parts.map(renderPlanPart));
@@ -106,13 +115,6 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
     return { applied: true, plan, scope, runs: ran.value, error: undefined, refused: leftOut };
   }
   return afterFailure(inputs, attempt, plan, ran.error);
-}
-
-/** What stands in the way of the whole plan. */
-function obstacleOf({ blockedSets: [blocked] }: Plan, flaws: readonly Flaw[]): SyncError | undefined {
-  const fatal = flaws.find(({ of }) => of === undefined);
-  if (blocked) return describeBlocked(blocked);
-  return fatal && { during: CHECKING, message: fatal.message };
 }
 
 function withoutFlaws(attempt: Attempt, flaws: readonly Flaw[], plan: Plan): Tried {
@@ -160,6 +162,7 @@ async function findAll({ kernel, desired }: ProgramInputs, plan: Plan, error: Sy
 }
 
 function foundAmong(tried: readonly TriedStep[], observed: ObservedState): Found {
+  if (makesNoSet(tried, observed)) return { refused: [], isDone: false };
   const refused = refusedSteps(tried, observed);
   return { refused, isDone: tried.length > 0 && refused.length === 0 };
 }
@@ -209,22 +212,24 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
     ownAddresses: desired.node.ownAddresses,
     wanted: wanted.touched,
   };
-  const options = {
-    draining,
-    staysBound: closing.stays,
-    ...(scope === 'everything' || scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {}),
-  };
+  const options = { draining, staysBound: closing.stays };
   if (scope !== 'everything') {
     const part = narrow({ desired: desired.kernel, observed }, scope);
-    return planSync(part.desired, part.observed, ownership, options);
+    const rules = scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {};
+    return planSync(part.desired, part.observed, ownership, { ...options, ...rules });
   }
-  const { desired: reduced, stays } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
-  return planSync(reduced, observed, ownership, { ...options, stays });
+  const {
+    desired: reduced,
+    lackingSets,
+    ...left
+  } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
+  const meanwhile = wantedWithoutSets(meanwhileTables(inputs, observed), lackingSets);
+  return planSync(reduced, observed, ownership, { ...options, meanwhile, ...left });
 }
 
-function describeBlocked({ name, table, chain }: BlockedSet): SyncError {
+function flawOfBlocked({ name, table, chain }: BlockedSet): Flaw {
   return {
-    during: 'comparing the sets',
     message: `set ${name} has another type and is named by a rule of chain ${chain} in table ${table}; take that rule out`,
+    of: { kind: 'set', set: name },
   };
 }

@@ -3,6 +3,7 @@ import { cidr, ip, port } from '../../test/builders/net.ts';
 import { portSpec, service, settings, slice, sliceEndpoint } from '../../test/builders/objects.ts';
 import { proxierOn, takeCalls } from '../../test/builders/proxier.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
+import { refuseLines } from '../../test/kernel/refusing-tools.ts';
 import type { ClusterNode } from '../model/node-view.ts';
 import { describeRefused } from '../plan/refused.ts';
 import type { PassReport, Proxier } from './proxier.ts';
@@ -373,6 +374,14 @@ describe('sync/proxier', () => {
         'IPv4 virtual server TCP 172.20.1.1:80, IPv6 virtual server TCP [fd00:20::1]:80',
       ],
     ];
+    it('finds nothing in it that a set lacks which the kernel does not make, with its rules', async () => {
+      refuseLines(kernel, (line) => line.startsWith('create KUBE-CLUSTER-IP '));
+      expect(leftOut(await normal())).to.deep.equal(['set KUBE-CLUSTER-IP']);
+      expect(await drift()).to.deep.equal([]);
+      kernel.tables.IPv4.restore('*nat\n:KUBE-SERVICES - [0:0]\nCOMMIT\n');
+      expect(await drift()).to.deep.equal(['IPv4 rules of KUBE-SERVICES in table nat']);
+    });
+
     for (const [what, flush, found] of flushes) {
       it(`R132: finds ${what} flushed, and the pass that follows mends it and nothing else`, async () => {
         await normal();
@@ -645,18 +654,26 @@ describe('sync/proxier', () => {
       expect(kernel.ipsets.save()).to.include('create KUBE-CLUSTER-IP hash:ip,port family inet');
     });
 
-    it('does nothing for a family whose set of another kind somebody else uses, and says so', async () => {
-      kernel.ipsets.restore('create KUBE-CLUSTER-IP bitmap:port range 0-65535\n');
-      kernel.tables.IPv4.restore('*filter\n-I INPUT -m set --match-set KUBE-CLUSTER-IP dst -j DROP\nCOMMIT\n');
+    it('leaves out a set of another kind that somebody else uses, says so of the Services in it, and does all else', async () => {
+      kernel.ipsets.restore('create KUBE-LOAD-BALANCER-FW bitmap:port range 0-65535\n');
+      const theirs = '-I INPUT -m set --match-set KUBE-LOAD-BALANCER-FW dst -j DROP';
+      kernel.tables.IPv4.restore(`*filter\n${theirs}\nCOMMIT\n`);
+      proxier.record.service(undefined, service({ name: 'shop/vip', addresses: ['172.20.1.3'], ...CLOSED }));
       const report = await normal();
-      expect(report.errors).to.deep.equal([
+      expect(report.errors).to.deep.equal([]);
+      expect(report.refusals).to.deep.equal([
         {
-          during: 'comparing the sets',
+          service: 'shop/vip',
+          refused: { kind: 'set', set: 'KUBE-LOAD-BALANCER-FW' },
           message:
-            'set KUBE-CLUSTER-IP has another type and is named by a rule of chain INPUT in table filter; take that rule out',
+            'set KUBE-LOAD-BALANCER-FW has another type and is named by a rule of chain INPUT in table filter; take that rule out',
         },
       ]);
-      expect(ipvsLines()).to.deep.equal(programmed.filter((line) => line.includes('fd00')));
+      expect(ipvsLines()).to.deep.equal([...programmed, '-A -t 172.20.1.3:80 -s rr'].sort());
+      expect(kernel.ipsets.save()).to.include('create KUBE-LOAD-BALANCER-FW bitmap:port range 0-65535\n');
+      kernel.tables.IPv4.restore(`*filter\n${theirs.replace('-I', '-D')}\nCOMMIT\n`);
+      expect((await proxier.pass('full', ['test'])).refusals).to.deep.equal([]);
+      expect(ipvsLines()).to.include('-A -t 203.0.113.1:80 -s rr');
     });
 
     describe('goes on with endpoints of virtual servers that stand, pass after pass, while', () => {
@@ -665,14 +682,6 @@ describe('sync/proxier', () => {
         'rules cannot be read': () => kernel.missing.add('iptables-save'),
         'rules cannot be written': () => kernel.missing.add('iptables-restore'),
         'addresses cannot be read': () => kernel.missing.add('ip'),
-        'a set of another kind is used by somebody else': () => {
-          kernel.tables.IPv4.restore('*filter\n:KUBE-PROXY-FIREWALL - [0:0]\nCOMMIT\n');
-          kernel.ipsets.restore('destroy KUBE-LOAD-BALANCER-FW\n');
-          kernel.ipsets.restore('create KUBE-LOAD-BALANCER-FW bitmap:port range 0-65535\n');
-          const theirs = '-I INPUT -m set --match-set KUBE-LOAD-BALANCER-FW dst -j DROP';
-          kernel.tables.IPv4.restore(`*filter\n${theirs}\nCOMMIT\n`);
-          proxier.requireFullPass();
-        },
       };
       for (const [what, obstruct] of Object.entries(obstacles)) {
         it(what, async () => {

@@ -51,6 +51,10 @@ describe('sync/wanted-by', () => {
     ['the end of an entry of nobody', entry('KUBE-CLUSTER-IP', '172.20.9.9,tcp:80', 'deletion'), []],
     ['the end of an address', { kind: 'address', address: ip('172.20.9.9'), change: 'deletion' }, []],
     ['a new address', { kind: 'address', address: ip('172.20.1.2') }, ['shop/other']],
+    ['a new set', { kind: 'set', set: 'KUBE-EXTERNAL-IP' }, ['shop/cart']],
+    ['a new set that guards', { kind: 'set', set: 'KUBE-IPVS-IPS' }, ['shop/cart', 'shop/other']],
+    ['a new set that nobody fills', { kind: 'set', set: 'KUBE-LOAD-BALANCER' }, []],
+    ['the exchange of a set', { kind: 'set', set: 'KUBE-EXTERNAL-IP', change: 'edit' }, []],
     ['the end of a set', { kind: 'set', set: 'KUBE-NODE-PORT-IP', change: 'deletion' }, []],
   ];
   for (const [what, thing, services] of cases) {

@@ -32,7 +32,7 @@ export function wantersIn(desired: Desired): (thing: Refused) => readonly Servic
         binders ??= bindersOf(desired);
         return servicesOf(binders.get(thing.address) ?? []);
       case 'set':
-        return [];
+        return thing.change ? [] : fillingOf(thing.set, desired);
       default:
         return thing.change ? servedWith(thing, desired) : askingFor(thing, desired);
     }
@@ -65,6 +65,15 @@ function askingFor({ set, entry: wanted }: EntryOfSet, desired: Desired): readon
   if (owner && has(owner.front)) return [owner.part.port.service];
   const wants = (part: ServicePart) =>
     has(part) || part.fronts.some((front) => has(front) || (isGuard && binds(front, wanted)));
+  return [...new Set([...parts.values()].filter(wants).map(({ port }) => port.service))];
+}
+
+/** Those that have an entry in it. */
+function fillingOf(set: string, { parts, kernel: { family } }: Desired): readonly ServiceName[] {
+  const isGuard = set === setName('IPVS-IPS', family);
+  const fills = ({ entries }: Pick<ServicePart, 'entries'>) => entries.some(([id]) => setName(id, family) === set);
+  const wants = (part: ServicePart) =>
+    fills(part) || part.fronts.some((front) => fills(front) || (isGuard && front.bind));
   return [...new Set([...parts.values()].filter(wants).map(({ port }) => port.service))];
 }
 

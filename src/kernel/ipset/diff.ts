@@ -24,10 +24,16 @@ export interface IpsetDiff {
  * masquerading and neither come nor go with it: while it has servers elsewhere it needs that. A set with other parameters is replaced: made
  * and filled under another name, then swapped, so that a packet meets the old one or the new one. What closes comes after all that opens
  * again; in `late` it goes first, as it stands first among the sets. Sets under own names that are not in `desired` are destroyed; all others
- * are not looked at.
+ * are not looked at. `fixed`: sets that are not replaced, whatever their size and options; what does not fit into them is for the kernel to say.
  */
-export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSets): IpsetDiff {
-  const creates: IpsetStep[] = observed.has(own.exchange) ? [{ kind: 'destroy-set', name: own.exchange }] : [];
+export function diffIpsets(
+  observed: IpsetState,
+  desired: IpsetState,
+  own: OwnSets,
+  fixed: ReadonlySet<string> = NO_NAMES,
+): IpsetDiff {
+  const isLeftOver = observed.has(own.exchange) && !desired.has(own.exchange);
+  const creates: IpsetStep[] = isLeftOver ? [{ kind: 'destroy-set', name: own.exchange }] : [];
   const [opening, closing]: readonly [IpsetStep[], IpsetStep[]] = [[], []];
   const late: IpsetStep[] = [];
   const rebuilt: string[] = [];
@@ -39,7 +45,7 @@ export function diffIpsets(observed: IpsetState, desired: IpsetState, own: OwnSe
       const kept = keptEntries(present);
       const from = own.exemptions.get(name) ?? '';
       const [isOld, stays] = [observed.get(from)?.entries, desired.get(from)?.entries];
-      if (isReplaced(present, set)) {
+      if (!fixed.has(name) && isReplaced(present, set)) {
         const waiting = adds(present.entries, set).filter(({ entry }) => isOld?.has(entry));
         const ending = deletes(kept, set).filter(({ entry }) => stays?.has(entry));
         const left = without(kept, ending);
@@ -116,7 +122,7 @@ function swap(
 }
 
 /** The kernel swaps sets of one type and family only. */
-function isSwappable(present: IpSet, wanted: IpSet): boolean {
+export function isSwappable(present: IpSet, wanted: IpSet): boolean {
   return present.type === wanted.type && present.family === wanted.family;
 }
 
@@ -139,6 +145,7 @@ function keptEntries(present: IpSet): ReadonlySet<SetEntry> {
 }
 
 const NO_ENTRIES: ReadonlySet<SetEntry> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, own: OwnSets): readonly IpsetStep[] {
   const full = withEntries({ ...wanted, name: own.exchange }, new Set([...wanted.entries, ...kept]));

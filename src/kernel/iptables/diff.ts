@@ -47,7 +47,7 @@ export function withoutSets(
   sets: readonly string[],
   desired: WantedTables,
 ): readonly TableChange[] {
-  const names = (rule: RuleText) => sets.some((set) => rule.includes(`--match-set ${set} `));
+  const names = namesAny(sets);
   return TABLES.flatMap((table) => {
     const own = [...observed[table]].filter(([name]) => desired[table].chains.has(name));
     const differing = own.filter(([, rules]) => rules.some(names)).map(([name]) => name);
@@ -55,6 +55,21 @@ export function withoutSets(
     const chains = new Map(own.map(([name, rules]) => [name, rules.filter((rule) => !names(rule))]));
     return [{ table, chains, jumps: [], removedJumps: [], removedChains: [], differing }];
   });
+}
+
+/** The same without any rule that names one of the sets: what a kernel takes that has not got them. */
+export function wantedWithoutSets(wanted: WantedTables, sets: readonly string[]): WantedTables {
+  if (sets.length === 0) return wanted;
+  const names = namesAny(sets);
+  const reduced = (table: WantedTable): WantedTable => ({
+    ...table,
+    chains: new Map([...table.chains].map(([chain, rules]) => [chain, rules.filter((rule) => !names(rule))])),
+  });
+  return { nat: reduced(wanted.nat), filter: reduced(wanted.filter) };
+}
+
+function namesAny(sets: readonly string[]): (rule: RuleText) => boolean {
+  return (rule) => sets.some((set) => rule.includes(`--match-set ${set} `));
 }
 
 /** The tables after the changes, provided the kernel accepts them. */

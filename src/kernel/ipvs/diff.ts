@@ -17,12 +17,12 @@ export type IpvsStep =
   | { readonly kind: 'edit-real-server'; readonly server: VirtualServer; readonly real: RealServer }
   | { readonly kind: 'delete-real-server'; readonly server: VirtualServer; readonly real: RealServer };
 
-/** Why a virtual server that is not wanted may not be deleted; `refused`: the kernel would not have it. */
-export type Unwanted = 'foreign' | 'excluded' | 'refused';
+/** Why a virtual server that is not wanted may not be deleted. */
+export type Unwanted = 'foreign' | 'excluded';
 
-/** Why something that is not wanted stays. */
+/** Why something that is not wanted stays; `refused`: the kernel does not let go of it. */
 export type KeptServer =
-  | { readonly why: Unwanted | 'lingering'; readonly server: VirtualServer }
+  | { readonly why: Unwanted | 'lingering' | 'refused'; readonly server: VirtualServer }
   | { readonly why: 'draining'; readonly server: VirtualServer; readonly real: RealServer };
 
 export interface IpvsDiff {
@@ -38,7 +38,7 @@ export interface IpvsDiff {
 }
 
 /** Says whether a virtual server that is not wanted may be deleted, or why it may not. */
-export type MayDelete = (server: VirtualServer) => 'yes' | Exclude<Unwanted, 'refused'>;
+export type MayDelete = (server: VirtualServer) => 'yes' | Unwanted;
 
 /** How real servers that are not wanted any more come to their end. */
 export interface Draining {
@@ -67,7 +67,7 @@ interface Parts {
 export function diffIpvs(
   observed: IpvsState,
   desired: IpvsState,
-  mayDelete: (server: VirtualServer) => 'yes' | Unwanted,
+  mayDelete: MayDelete,
   draining: Draining = PATIENT,
 ): IpvsDiff {
   const parts: Parts = { additions: [], removals: [], kept: [], cut: [], after: new Map() };

@@ -61,7 +61,18 @@ function anyFault(): fc.Arbitrary<Fault> {
   return fc.oneof(
     { weight: 5, arbitrary: faultOf(WRITERS, anyWriteFault()) },
     { weight: 2, arbitrary: faultOf(READERS, anyReadFault()) },
+    { weight: 2, arbitrary: faultOf(['ipset writes'], anyRefusal(SET_COMMANDS)) },
+    { weight: 2, arbitrary: faultOf(['ipvsadm writes'], anyRefusal(SERVER_COMMANDS)) },
   );
+}
+
+/** One line of the kind, or all of them. */
+function anyRefusal(commands: readonly string[]): fc.Arbitrary<How> {
+  return fc.record({
+    kind: fc.constantFrom('refused' as const, 'all-refused' as const),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+    of: fc.constantFrom(...commands),
+  });
 }
 
 function faultOf(places: readonly Place[], how: fc.Arbitrary<How>): fc.Arbitrary<Fault> {
@@ -102,6 +113,18 @@ function anyOtherChange(): fc.Arbitrary<OtherChange> {
 }
 
 const ALWAYS = 1_000_000;
+
+/** How lines begin; `-`: every one of them. */
+const SET_COMMANDS = [
+  'create ',
+  'create KUBE-EXCHANGE ',
+  'create KUBE-6-EXCHANGE ',
+  'swap ',
+  'destroy ',
+  'add ',
+  'del ',
+];
+const SERVER_COMMANDS = ['-D ', '-d ', '-d ', '-e ', '-E ', '-'];
 
 const WRITERS: readonly Place[] = [
   'ipvsadm writes',

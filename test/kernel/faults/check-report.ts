@@ -1,3 +1,4 @@
+import type { SetEntry } from '../../../src/kernel/ipset/state.ts';
 import { describeRefused, type Refused } from '../../../src/plan/refused.ts';
 import type { PassReport } from '../../../src/sync/proxier.ts';
 import { difference, type KernelLines } from './kernel-lines.ts';
@@ -16,17 +17,20 @@ export interface Left {
  * refused that was not, for a Service would be blamed for it.
  */
 export function checkReport(report: PassReport, { present, wanted, refusedLines }: Left): void {
-  for (const { refused } of report.refusals) {
+  for (const { refused } of [...report.refusals, ...report.families.flatMap(({ leftovers }) => leftovers)]) {
     if (![...refusedLines].some((line) => isAbout(line, refused))) {
       throw new Error(`it is blamed without having been refused: ${describeRefused(refused)}`);
     }
   }
   if (report.errors.length > 0) return;
   const refused = report.families.flatMap((family) => family.refused);
-  const missing = difference(wanted, present).filter((line) => !refused.some((thing) => explains(thing, line, wanted)));
+  const isExplained = (line: string) => refused.some((thing) => explains(thing, line, wanted));
+  const missing = difference(wanted, present).filter(
+    (line) => !isExplained(line) && !ledgerOf(line, wanted)?.every(isExplained),
+  );
   if (missing.length > 0) throw new Error(`nothing is said of what is missing: ${missing.slice(0, 5).join('; ')}`);
   const surplus = difference(present, wanted).filter(
-    (line) => !/^-a -t .* -w 0$/.test(line) && !refused.some((thing) => explainsSurplus(thing, line)),
+    (line) => !/^-a -t .* -w 0$/.test(line) && !refused.some((thing) => explainsSurplus(thing, line, wanted)),
   );
   if (surplus.length > 0) throw new Error(`nothing is said of what is left: ${surplus.slice(0, 5).join('; ')}`);
 }
@@ -62,12 +66,19 @@ function isAbout(line: string, thing: Refused): boolean {
     case 'address':
       return line.startsWith(`address ${command('replace', '', 'delete')} ${thing.address}/`);
     case 'set':
-      return line === `destroy ${thing.set}`;
+      if (change === 'edit') return isAboutExchange(line, thing.set);
+      return line === `destroy ${thing.set}` || (change === undefined && line.startsWith(`create ${thing.set} `));
     default: {
       const names = [thing.set, 'KUBE-EXCHANGE', 'KUBE-6-EXCHANGE'];
-      return names.some((name) => line === `${command('add', '', 'del')} ${name} ${numbered(thing.entry)}`);
+      const isItself = names.some((name) => line === `${command('add', '', 'del')} ${name} ${numbered(thing.entry)}`);
+      return isItself || (change === undefined && isAboutExchange(line, thing.set));
     }
   }
+}
+
+/** The set stays as large as it is, so that no more may go in. */
+function isAboutExchange(line: string, set: string): boolean {
+  return line.startsWith(`swap ${set} `) || /^(?:create|destroy) KUBE-(?:6-)?EXCHANGE\b/.test(line);
 }
 
 /** Because of the thing, the line of the kernel's state is missing. */
@@ -81,8 +92,11 @@ function explains(thing: Refused, line: string, wanted: KernelLines): boolean {
       return line.startsWith(`-a ${inTool(thing.server)} -r ${thing.real} `);
     case 'address':
       return line === `bound ${thing.address}`;
-    case 'set':
-      return false;
+    case 'set': {
+      if (thing.change !== undefined) return false;
+      const isItself = line.startsWith(`create ${thing.set} `) || line.includes(` --match-set ${thing.set} `);
+      return isItself || entriesOf(thing, wanted).some((entry) => explains(entry, line, wanted));
+    }
     default: {
       const isItself = line === `add ${thing.set} ${thing.entry}` || line === `bound ${thing.entry}`;
       const isUnbound = !wanted.addresses.has(`bound ${thing.entry.split(',')[0]}`);
@@ -92,26 +106,55 @@ function explains(thing: Refused, line: string, wanted: KernelLines): boolean {
   }
 }
 
+/** What is wanted in a set that is refused, as if it were refused entry by entry. */
+function entriesOf({ set }: { readonly set: string }, { ipset }: KernelLines): readonly Refused[] {
+  const start = `add ${set} `;
+  return [...ipset].flatMap((line) =>
+    line.startsWith(start) ? [{ kind: 'set-entry', set, entry: line.slice(start.length) as SetEntry } as const] : [],
+  );
+}
+
 /** Without these, or with what they were to lose, a frontend is not served in full. */
 const GUARDS = /LOAD-BALANCER-FW$|-NO-LOCAL$|LOAD-BALANCER-LOCAL$|NODE-PORT-LOCAL-/;
+
+/** Entries that tell whose a virtual server is, or that of a real server; one is enough. `undefined` for other lines. */
+function ledgerOf(line: string, { ipset }: KernelLines): readonly string[] | undefined {
+  const [, server] = /^-[Aa] (\S+ \S+) /.exec(line) ?? [];
+  if (server === undefined) return undefined;
+  const entries = [...ipset].filter((entry) => LEDGER_OF_ALL.test(entry) && isOfServer(server, entry));
+  return entries.length > 0 ? entries : undefined;
+}
+
+const LEDGER_OF_ALL = /^add KUBE-(?:6-)?(?:IPVS-IPS|CLUSTER-IP|EXTERNAL-IP|EXTERNAL-IP-LOCAL|LOAD-BALANCER) /;
 
 /** Nothing else tells whose a frontend is at an address that is not bound. */
 const LEDGER = /(?:EXTERNAL-IP|EXTERNAL-IP-LOCAL|LOAD-BALANCER|NODE-PORT-\w+(?:-HASH)?)$/;
 
-/** Because of the thing, the line of the kernel's state is still there. */
-function explainsSurplus(thing: Refused, line: string): boolean {
+/**
+ * Because of the thing, the line of the kernel's state is still there. A real server that does not go has weight 0, unless that was refused
+ * too.
+ */
+function explainsSurplus(thing: Refused, line: string, wanted: KernelLines): boolean {
   switch (thing.kind) {
     case 'virtual-server':
     case 'real-server': {
       const server = inTool(thing.server);
+      if (/^-a .* -w [1-9]\d*$/.test(line)) {
+        return (
+          thing.kind === 'real-server' && thing.change === 'edit' && line.startsWith(`-a ${server} -r ${thing.real} `)
+        );
+      }
       return thing.change !== undefined && isOfServer(server, line);
     }
     case 'address':
       return (
         thing.change !== undefined && (line === `bound ${thing.address}` || line.endsWith(`IPVS-IPS ${thing.address}`))
       );
-    case 'set':
-      return line.split(' ')[1] === thing.set;
+    case 'set': {
+      const isItself = thing.change !== 'edit' && line.split(' ')[1] === thing.set;
+      const entries = thing.change === undefined ? entriesOf(thing, wanted) : [];
+      return isItself || entries.some((entry) => explainsSurplus(entry, line, wanted));
+    }
     default: {
       const [command, set = '', entry = ''] = line.split(' ');
       const isOpening = thing.set.endsWith('LOAD-BALANCER-FW') && entry.startsWith(`${thing.entry},`);
@@ -130,12 +173,13 @@ function isOfServer(server: string, line: string): boolean {
     .find(([, each]) => each === flag)?.[0]
     ?.toLowerCase();
   const port = server.slice(server.lastIndexOf(':') + 1);
-  const entries = [`${hostOf(server)},${protocol}:${port}`, port, hostOf(server)];
+  const frontend = `${hostOf(server)},${protocol}:${port}`;
+  const entries = [frontend, port, hostOf(server)];
   return (
     line.startsWith(`-A ${server} `) ||
     line.startsWith(`-a ${server} `) ||
     line === `bound ${hostOf(server)}` ||
-    entries.some((entry) => line.startsWith('add ') && line.endsWith(` ${entry}`))
+    (line.startsWith('add ') && (line.includes(` ${frontend},`) || entries.some((entry) => line.endsWith(` ${entry}`))))
   );
 }
 

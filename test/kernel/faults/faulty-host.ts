@@ -9,10 +9,15 @@ import { linesOf, scriptUpTo, scriptWithout } from './script-parts.ts';
 /** What is struck: a tool with or without a script, or the file that tells of virtual servers. */
 export type Place = `${Tool} ${'reads' | 'writes'}` | typeof PROC_IPVS;
 
-/** `share`, from 0 to 1: how much of a script is done before it ends, or where in it the line stands that is refused. */
+/**
+ * `share`, from 0 to 1: how much of a script is done before it ends, or where in it the line stands that is refused. `of`: how that line
+ * begins, or all those that are refused; a script without any is done.
+ */
 export type How =
   | { readonly kind: 'missing' }
-  | { readonly kind: 'time-out' | 'killed' | 'refused' | 'refused-anew'; readonly share: number }
+  | { readonly kind: 'time-out' | 'killed'; readonly share: number }
+  | { readonly kind: 'refused' | 'refused-anew'; readonly share: number; readonly of?: string }
+  | { readonly kind: 'all-refused'; readonly of: string }
   /** Everything is done, and something is printed. */
   | { readonly kind: 'warning' }
   | { readonly kind: 'garbled' };
@@ -89,8 +94,12 @@ export class FaultyHost implements Host {
     const { how } = fault;
     const refusal = (exitCode: number, stderr: string): Result<never, ToolError> =>
       fail({ kind: 'tool-refused', tool, exitCode, stderr, script: input ?? '' });
+    if (how.kind === 'all-refused') return this.#refuseLines(call, fault, (line) => line.startsWith(how.of));
     const refuses = how.kind === 'refused' || how.kind === 'refused-anew';
-    if (refuses && input !== undefined) return this.#refuseLine(call, fault, how.share);
+    if (refuses && input !== undefined) {
+      const chosen = this.#choose(fault, linesOf(input), how);
+      return this.#refuseLines(call, fault, (line) => line === chosen);
+    }
     this.struck.add(fault);
     switch (how.kind) {
       case 'missing':
@@ -116,22 +125,39 @@ export class FaultyHost implements Host {
     }
   }
 
+  /** The line that is refused; the same one as before, but for `refused-anew`. */
+  #choose(
+    fault: Fault,
+    lines: readonly string[],
+    { share, of = '' }: { readonly share: number; readonly of?: string },
+  ): string | undefined {
+    const refusable = lines.filter((line) => line.startsWith(of));
+    const chosen =
+      this.#refused.get(fault) ?? refusable[Math.min(refusable.length - 1, Math.floor(share * refusable.length))];
+    if (fault.how.kind === 'refused' && chosen !== undefined) this.#refused.set(fault, chosen);
+    return chosen;
+  }
+
   /** As each tool does it: two go on, `ipset` stops, and rules are refused by the table. */
-  async #refuseLine(call: ToolCall, fault: Fault, share: number): Promise<Result<ToolOutput, ToolError>> {
+  async #refuseLines(
+    call: ToolCall,
+    fault: Fault,
+    isRefused: (line: string) => boolean,
+  ): Promise<Result<ToolOutput, ToolError>> {
     const { tool, input = '' } = call;
     const lines = linesOf(input);
-    const chosen =
-      this.#refused.get(fault) ?? lines[Math.min(lines.length - 1, Math.floor(share * lines.length))] ?? '';
-    const index = lines.indexOf(chosen);
+    const index = lines.findIndex(isRefused);
     if (index < 0) return this.#kernel.runTool(call);
     this.struck.add(fault);
-    if (fault.how.kind === 'refused') this.#refused.set(fault, chosen);
-    this.refusedLines.add(chosen);
     const isTyped = tool === 'ipset' && call.args.at(-1) === '-';
-    const ran = await this.#run(call, scriptWithout(tool, input, index, isTyped || tool !== 'ipset'));
+    const goesOn = isTyped || tool !== 'ipset';
+    const refused = goesOn ? lines.filter(isRefused) : lines.slice(index, index + 1);
+    for (const line of refused) this.refusedLines.add(line);
+    const ran = await this.#run(call, scriptWithout(tool, input, isRefused, goesOn));
     if (isTyped) return ran;
     const more = ran.ok || ran.error.kind !== 'tool-refused' ? '' : ran.error.stderr;
-    const [exitCode, stderr] = refusalOf(tool, chosen, index, index === lines.length - 1);
+    const isLast = isRefused(lines.at(-1) ?? '');
+    const [exitCode, stderr] = refusalOf(tool, lines[index] ?? '', index, isLast);
     return fail({ kind: 'tool-refused', tool, exitCode, stderr: `${stderr}${more}`, script: input });
   }
 
@@ -140,7 +166,7 @@ export class FaultyHost implements Host {
   }
 }
 
-/** Status and text of a tool that refuses one line. */
+/** Status and text of a tool that refuses lines; `isLast`: the last one of its script is among them. */
 function refusalOf(tool: Tool, line: string, index: number, isLast: boolean): readonly [number, string] {
   switch (tool) {
     case 'ipvsadm':

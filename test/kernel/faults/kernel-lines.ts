@@ -6,7 +6,7 @@ export type Section = (typeof SECTIONS)[number];
 
 /**
  * What a kernel holds as lines that say all about one thing each: `-A` and `-a` of `ipvsadm -Sn`, `create` and `add` of `ipset save`,
- * `bound ADDRESS`, and `IPv4 *nat -A CHAIN RULE`. Equal states give equal lines.
+ * `bound ADDRESS`, and `IPv4 *nat -A CHAIN RULE`. Equal states give equal lines. Sizes of sets are left out: {@link withoutSizes}.
  */
 export type KernelLines = Readonly<Record<Section, ReadonlySet<string>>>;
 
@@ -27,12 +27,17 @@ export function linesOf(section: Section, { ipvs, ipsets, addresses, tables }: M
     case 'ipvs':
       return split(ipvs.save());
     case 'ipset':
-      return split(ipsets.save());
+      return split(withoutSizes(ipsets.save()));
     case 'addresses':
       return new Set(addresses.addresses(DUMMY_INTERFACE).map((address) => `bound ${address}`));
     default:
       return ruleLines(section, tables[section].save());
   }
+}
+
+/** How many entries a set has room for depends on those that it had before. */
+export function withoutSizes(text: string): string {
+  return text.replace(/ maxelem \d+$/gm, '');
 }
 
 /** The lines of all sections that are in `a` and not in `b`. */

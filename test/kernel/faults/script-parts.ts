@@ -11,12 +11,17 @@ export function scriptUpTo(tool: Tool, script: string | undefined, share: number
   return joined(isOfTables(tool) ? done.slice(0, done.lastIndexOf('COMMIT') + 1) : done);
 }
 
-/** What a tool does of its script when it is refused one line, counted from 0: two go on behind it, and `ipset` where it is given commands one by one. */
-export function scriptWithout(tool: Tool, script: string, index: number, goesOn = tool !== 'ipset'): string {
+/** What a tool does of its script when it is refused lines: two go on behind each, and `ipset` where it is given commands one by one. */
+export function scriptWithout(
+  tool: Tool,
+  script: string,
+  isRefused: (line: string) => boolean,
+  goesOn: boolean,
+): string {
   const lines = linesOf(script);
-  const before = lines.slice(0, index);
+  const before = lines.slice(0, lines.findIndex(isRefused));
   if (isOfTables(tool)) return joined(before.slice(0, before.lastIndexOf('COMMIT') + 1));
-  return joined(goesOn ? lines.toSpliced(index, 1) : before);
+  return joined(goesOn ? lines.filter((line) => !isRefused(line)) : before);
 }
 
 function isOfTables(tool: Tool): boolean {

@@ -83,8 +83,10 @@ export class Watch {
     const key = ` ${entryOf(server)}`;
     for (const line of this.#wanted.ipset.difference(this.#present.ipset)) {
       const isOfIt = line.endsWith(key) || line.includes(`${key},`);
-      const isRefused = this.#isRefused(line);
-      if (!isOfIt || (isRefused ? !GUARD.test(line) : EXEMPTION.test(line))) continue;
+      const isPassedOver = this.#isRefused(line)
+        ? !GUARD.test(line)
+        : EXEMPTION.test(line) || (this.#mayBeFull(line) && !GUARD.test(line));
+      if (!isOfIt || isPassedOver) continue;
       throw new Error(`virtual server ${server} came before: ${line}`);
     }
     this.#rulesBefore(`virtual server ${server}`, address);
@@ -104,15 +106,20 @@ export class Watch {
   #rulesBefore(what: string, address: string): void {
     const family = address.includes(':') ? 'IPv6' : 'IPv4';
     for (const line of this.#wanted[family].difference(this.#present[family])) {
+      if (this.#lacksSet(/--match-set (\S+) /.exec(line)?.[1])) continue;
       throw new Error(`${what} came before: ${line}`);
     }
   }
 
   /** It was refused, or what keeps clients out of it was. */
   #isLeftOut(server: string): boolean {
-    const entry = numbered(` ${entryOf(server)}`);
-    return [...this.#refusedLines].some(
-      (line) => line.startsWith(`-A ${server} `) || (GUARD.test(line) && line.endsWith(entry)),
+    const entry = ` ${entryOf(server)}`;
+    const isRefused = [...this.#refusedLines].some((line) => line.startsWith(`-A ${server} `));
+    return (
+      isRefused ||
+      [...this.#wanted.ipset].some(
+        (line) => GUARD.test(line) && line.endsWith(entry) && (this.#isRefused(line) || this.#mayBeFull(line)),
+      )
     );
   }
 
@@ -120,8 +127,25 @@ export class Watch {
     return [...this.#refusedLines].some((line) => line.startsWith(`address delete ${address}/`));
   }
 
+  /** An entry, or its whole set. */
   #isRefused(line: string): boolean {
-    return this.#refusedLines.has(line) || this.#refusedLines.has(numbered(line));
+    const [, set = '', entry = ''] = line.split(' ');
+    const names = [set, exchangeOf(set)];
+    return this.#lacksSet(set) || names.some((name) => this.#refusedLines.has(`add ${name} ${numbered(entry)}`));
+  }
+
+  /** The set of an entry could not be made large enough. */
+  #mayBeFull(line: string): boolean {
+    const [, set = ''] = line.split(' ');
+    const exchange = exchangeOf(set);
+    return [...this.#refusedLines].some(
+      (each) =>
+        each === `swap ${set} ${exchange}` || each === `destroy ${exchange}` || each.startsWith(`create ${exchange} `),
+    );
+  }
+
+  #lacksSet(set: string | undefined): boolean {
+    return [...this.#refusedLines].some((each) => each.startsWith(`create ${set} `));
   }
 }
 
@@ -162,6 +186,10 @@ function workingReals({ ipvs }: KernelLines): ReadonlySet<string> {
 function entryOf(server: string): string {
   const [flag = ''] = server.split(' ');
   return `${addressOf(`-A ${server}`)},${PROTOCOLS[flag]}:${server.slice(server.lastIndexOf(':') + 1)}`;
+}
+
+function exchangeOf(set: string): string {
+  return set.startsWith('KUBE-6-') ? 'KUBE-6-EXCHANGE' : 'KUBE-EXCHANGE';
 }
 
 function hasLine(lines: ReadonlySet<string>, start: string): boolean {
