@@ -59,6 +59,7 @@ describe('plan/plan-sync', () => {
       'ipvs add-virtual-server, add-real-server',
       'address bind-address, unbind-address',
       'ipvs delete-virtual-server',
+      'iptables nat',
       'ipset delete-entry',
     ]);
   });

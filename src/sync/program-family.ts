@@ -4,7 +4,6 @@ import { meanwhile } from '../desired/rule-inputs.ts';
 import { wantedTables } from '../desired/rules.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import type { Touched } from '../desired/touched.ts';
-import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { succeed } from '../model/result.ts';
@@ -16,14 +15,13 @@ import type { OwnershipInputs } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
 import type { Refused, Said } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
-import { withStandingClosures } from '../plan/standing-rules.ts';
 import { frozenServers, type Standing, withoutRefused } from '../plan/without-refused.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 
 /** A family's wanted state, and what of it is to be programmed how. */
 export interface ProgramInputs {
   readonly desired: Desired;
-  readonly wanted: Pick<DesiredState, 'touched' | 'settledRules'>;
+  readonly wanted: Pick<DesiredState, 'touched'>;
   readonly settings: ProxySettings;
   /** What the kernel is known not to take, or not to let go of, and is not tried. */
   readonly heldBack: readonly Refused[];
@@ -183,12 +181,6 @@ function allLeftOut({ heldBack }: ProgramInputs, { leftOut }: Attempt): readonly
   return [...heldBack, ...leftOut.map(({ refused }) => refused)];
 }
 
-/** What was settled before is known from memory, or from the kernel after a restart. */
-function meanwhileTables({ desired, wanted: { settledRules } }: ProgramInputs, observed: ObservedState): WantedTables {
-  const tables = wantedTables(meanwhile(desired.rules, settledRules, observed.sets));
-  return settledRules ? tables : withStandingClosures(tables, observed.tables);
-}
-
 /** Only what is touched is compared, unless the scope is everything. */
 function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Attempt): Plan {
   const { desired, wanted, settings, draining } = inputs;
@@ -198,9 +190,10 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
     ownAddresses: desired.node.ownAddresses,
     wanted: wanted.touched,
   };
+  const withRules = scope === 'everything' || scope.rules;
   const options = {
     draining,
-    ...(scope === 'everything' || scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {}),
+    ...(withRules ? { meanwhile: wantedTables(meanwhile(desired.rules, observed.sets)) } : {}),
   };
   if (scope !== 'everything') {
     const part = narrow({ desired: desired.kernel, observed }, scope);
