@@ -4,6 +4,7 @@ import { meanwhile } from '../desired/rule-inputs.ts';
 import { wantedTables } from '../desired/rules.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import type { Touched } from '../desired/touched.ts';
+import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { succeed } from '../model/result.ts';
@@ -181,6 +182,10 @@ function allLeftOut({ heldBack }: ProgramInputs, { leftOut }: Attempt): readonly
   return [...heldBack, ...leftOut.map(({ refused }) => refused)];
 }
 
+function meanwhileTables({ desired }: ProgramInputs, observed: ObservedState): WantedTables {
+  return wantedTables(meanwhile(desired.rules, observed.sets));
+}
+
 /** Only what is touched is compared, unless the scope is everything. */
 function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Attempt): Plan {
   const { desired, wanted, settings, draining } = inputs;
@@ -190,10 +195,9 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
     ownAddresses: desired.node.ownAddresses,
     wanted: wanted.touched,
   };
-  const withRules = scope === 'everything' || scope.rules;
   const options = {
     draining,
-    ...(withRules ? { meanwhile: wantedTables(meanwhile(desired.rules, observed.sets)) } : {}),
+    ...(scope === 'everything' || scope.rules ? { meanwhile: meanwhileTables(inputs, observed) } : {}),
   };
   if (scope !== 'everything') {
     const part = narrow({ desired: desired.kernel, observed }, scope);
