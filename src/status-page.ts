@@ -128,7 +128,7 @@ function totalsOf(views: readonly FamilyView[]): StatusTotals {
     virtualServers: sum(({ desired }) => desired?.owners.size ?? 0),
     realServers: sum(({ desired }) => {
       let total = 0;
-      for (const { front } of desired?.owners.values() ?? []) total += front.server.realServers.size;
+      for (const { front } of desired?.owners.values() ?? []) total += front.server.realServers.length;
       return total;
     }),
     draining: sum(({ drains }) => drains.values().reduce((total, { length }) => total + length, 0)),

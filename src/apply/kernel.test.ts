@@ -115,7 +115,7 @@ describe('apply/kernel', () => {
     const connections = () => {
       const known = kernel.known('IPv4');
       const reals = known.ok ? known.value.ipvs.get(frontend)?.realServers : undefined;
-      return [...(reals?.values() ?? [])].map((each) => each.connections);
+      return reals?.map((each) => each.connections);
     };
 
     beforeEach(async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { conntrackLimits } from '../../test/builders/conntrack-limits.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import type { ConntrackLimits } from '../kernel/sysctl/conntrack.ts';
 import { countCpus, prepareConntrack } from './prepare-conntrack.ts';
@@ -6,15 +7,7 @@ import { countCpus, prepareConntrack } from './prepare-conntrack.ts';
 const ONLINE = '/sys/devices/system/cpu/online';
 const HASH_SIZE = '/sys/module/nf_conntrack/parameters/hashsize';
 const MAX = '/proc/sys/net/netfilter/nf_conntrack_max';
-const NOTHING: ConntrackLimits = {
-  maxPerCore: 0,
-  min: 131_072,
-  tcpEstablishedTimeoutMs: 0,
-  tcpCloseWaitTimeoutMs: 0,
-  tcpBeLiberal: false,
-  udpTimeoutMs: 0,
-  udpStreamTimeoutMs: 0,
-};
+const NOTHING: ConntrackLimits = conntrackLimits({ min: 131_072 });
 const LIMITED: ConntrackLimits = { ...NOTHING, maxPerCore: 32_768 };
 
 describe('apply/prepare-conntrack', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { conntrackLimits } from '../../test/builders/conntrack-limits.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import { examineNode, type IpvsTimeouts, type NodeSettings, prepareNode } from './prepare-node.ts';
 import type { ToolCall, ToolError } from './tool.ts';
@@ -138,15 +139,7 @@ describe('apply/prepare-node', () => {
       strictArp: false,
       timeouts: asTheyAre,
       choices: {},
-      conntrack: {
-        maxPerCore: 0,
-        min: 0,
-        tcpEstablishedTimeoutMs: 0,
-        tcpCloseWaitTimeoutMs: 0,
-        tcpBeLiberal: false,
-        udpTimeoutMs: 0,
-        udpStreamTimeoutMs: 0,
-      },
+      conntrack: conntrackLimits(),
     };
     const prepare = ({ release = '6.1.0', ...given }: Partial<NodeSettings> & { readonly release?: string } = {}) =>
       prepareNode(host, release, { ...standard, ...given });

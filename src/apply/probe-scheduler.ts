@@ -119,5 +119,5 @@ function nameOf(server: VirtualServer | undefined): string {
 }
 
 function probeWith(choice: SchedulerChoice): VirtualServer {
-  return { ...PROBE, ...choice, persistenceSeconds: 0, realServers: new Map() };
+  return { ...PROBE, ...choice, persistenceSeconds: 0, realServers: [] };
 }

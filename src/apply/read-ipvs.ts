@@ -1,5 +1,6 @@
 import { blocksOf } from '../kernel/ipvs/listing.ts';
 import { parseIpvsBlock, parseIpvsList } from '../kernel/ipvs/parse-list.ts';
+import { realFinder } from '../kernel/ipvs/real-servers.ts';
 import { type IpvsState, type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
 import type { Host } from './host.ts';
@@ -71,9 +72,10 @@ function completed(
 function tellsNothingNew(read: VirtualServer, before: VirtualServer): boolean {
   if (read === before) return true;
   if (read.scheduler !== before.scheduler || read.persistenceSeconds !== before.persistenceSeconds) return false;
-  if (read.realServers.size !== before.realServers.size) return false;
-  for (const [key, real] of read.realServers) {
-    const known = before.realServers.get(key);
+  if (read.realServers.length !== before.realServers.length) return false;
+  const knownAt = realFinder(before.realServers);
+  for (const real of read.realServers) {
+    const known = knownAt(real);
     if (known?.weight !== real.weight || known.forwarding !== real.forwarding) return false;
     const isUnasked = known.connections === undefined && real.weight > 0;
     if (!isUnasked && known.connections !== real.connections) return false;

@@ -1,8 +1,8 @@
 import { parseIpvsList } from '../kernel/ipvs/parse-list.ts';
+import { realFinder } from '../kernel/ipvs/real-servers.ts';
 import {
   type IpvsState,
   type RealServer,
-  type RealServerKey,
   type VirtualServer,
   type VirtualServerKey,
   virtualServerKey,
@@ -92,11 +92,12 @@ async function readOne(host: Host, server: VirtualServer): Promise<Result<Virtua
 const FLAGS = { TCP: '-t', UDP: '-u', SCTP: '--sctp-service' } as const;
 
 function withConnections(server: VirtualServer, read: VirtualServer): VirtualServer | undefined {
-  const realServers = new Map<RealServerKey, RealServer>();
-  for (const [key, real] of server.realServers) {
-    const connections = read.realServers.get(key)?.connections;
+  const realServers: RealServer[] = [];
+  const readAt = realFinder(read.realServers);
+  for (const real of server.realServers) {
+    const connections = readAt(real)?.connections;
     if (connections === undefined) return undefined;
-    realServers.set(key, { ...real, connections });
+    realServers.push({ ...real, connections });
   }
   return { ...server, realServers };
 }

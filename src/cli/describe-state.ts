@@ -1,3 +1,4 @@
+import { realServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 
 /** One family's state as plain lists and records, sorted, for machines to read. */
@@ -10,7 +11,7 @@ export function describeState({ ipvs, sets, dummy, tables }: KernelState) {
       scheduler: server.scheduler,
       schedulerFlags: server.schedulerFlags ?? [],
       persistenceSeconds: server.persistenceSeconds,
-      realServers: sortedBy([...server.realServers.entries()], ([key]) => key).map(([, real]) => ({
+      realServers: sortedBy(server.realServers, realServerKey).map((real) => ({
         address: real.address,
         port: real.port,
         weight: real.weight,

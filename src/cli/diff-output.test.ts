@@ -5,7 +5,6 @@ import { observedState, real } from '../../test/builders/kernel-states.ts';
 import { ip } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
 import { compareNode } from '../explain/compare-node.ts';
-import { realServerKey } from '../kernel/ipvs/state.ts';
 import { type DiffReport, formatDiff } from './diff-output.ts';
 import type { OUTPUT_FORMS } from './output.ts';
 
@@ -25,8 +24,7 @@ describe('cli/diff-output', () => {
   function changed() {
     const [[key, server] = []] = programmed.ipvs;
     if (!key || !server) throw new Error('no virtual server');
-    const reals = [real('10.180.0.1', { weight: 0 }), real('10.180.0.2', { weight: 0, connections: 3 })];
-    const realServers = new Map(reals.map((each) => [realServerKey(each), each]));
+    const realServers = [real('10.180.0.1', { weight: 0 }), real('10.180.0.2', { weight: 0, connections: 3 })];
     return report(
       {
         ...programmed,

@@ -1,4 +1,5 @@
 import type { FieldChange } from './effective-documents.ts';
+import { OTHER_MODES } from './notices.ts';
 
 /**
  * What a change of a field in the file comes to while the program runs: `live` is taken over at once, `restart` ends the program so that
@@ -28,11 +29,6 @@ export const NO_EFFECT: readonly string[] = [
   'logging.vmodule',
   'logging.options',
   'showHiddenMetricsForVersion',
-  'iptables.localhostNodePorts',
-  'iptables.syncPeriod',
-  'iptables.minSyncPeriod',
-  'nftables',
-  'winkernel',
-  'windowsRunAsService',
+  ...OTHER_MODES,
   'portRange',
 ];

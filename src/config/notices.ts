@@ -65,7 +65,7 @@ function otherModesNotice(config: KubeProxyConfiguration): string[] {
 }
 
 /** Fields and sections that kube-proxy's ipvs mode on Linux does not look at. */
-const OTHER_MODES: readonly string[] = [
+export const OTHER_MODES: readonly string[] = [
   'iptables.localhostNodePorts',
   'iptables.syncPeriod',
   'iptables.minSyncPeriod',

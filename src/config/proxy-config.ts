@@ -1,3 +1,4 @@
+import type { ConntrackLimits } from '../kernel/sysctl/conntrack.ts';
 import type { Cidr } from '../net/cidr.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import type { QueueSettings } from '../queue/settings.ts';
@@ -65,7 +66,7 @@ export interface ProxyConfig {
   /** Empty = every local address. */
   readonly nodePortAddresses: readonly NodePortAddress[];
   readonly oomScoreAdj: number;
-  readonly conntrack: ConntrackConfig;
+  readonly conntrack: ConntrackLimits;
   readonly configSyncPeriodMs: number;
   /** Flags, without dashes, that were given but do not count because a file was given too. To be logged once. */
   readonly ignoredFlags: readonly string[];
@@ -107,14 +108,3 @@ export type DetectLocal =
   | { readonly mode: 'NodeCIDR' }
   | { readonly mode: 'BridgeInterface'; readonly bridgeInterface: string }
   | { readonly mode: 'InterfaceNamePrefix'; readonly interfaceNamePrefix: string };
-
-/** Kernel settings written at start; 0 = leave as it is (of `min`: no minimum). */
-export interface ConntrackConfig {
-  readonly maxPerCore: number;
-  readonly min: number;
-  readonly tcpEstablishedTimeoutMs: number;
-  readonly tcpCloseWaitTimeoutMs: number;
-  readonly tcpBeLiberal: boolean;
-  readonly udpTimeoutMs: number;
-  readonly udpStreamTimeoutMs: number;
-}

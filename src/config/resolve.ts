@@ -1,8 +1,9 @@
+import type { ConntrackLimits } from '../kernel/sysctl/conntrack.ts';
 import { familyOf, type IpAddress } from '../net/ip-address.ts';
 import type { Port } from '../net/port.ts';
 import { type BindAddress, defaultListenAddress, type PartialBindAddress } from './bind-address.ts';
 import { DEFAULT_SCHEDULER, splitClusterCidr } from './check-together.ts';
-import type { ConntrackConfig, DetectLocal, IpvsConfig, ProxyConfig } from './proxy-config.ts';
+import type { DetectLocal, IpvsConfig, ProxyConfig } from './proxy-config.ts';
 import { resolveQueue } from './resolve-queue.ts';
 import type { IpvsProxierConfiguration, KubeProxyConfiguration } from './schema.ts';
 
@@ -92,7 +93,7 @@ function resolveDetectLocal({ detectLocalMode: mode, detectLocal }: KubeProxyCon
   return { mode: mode || 'ClusterCIDR' };
 }
 
-function resolveConntrack(conntrack: KubeProxyConfiguration['conntrack']): ConntrackConfig {
+function resolveConntrack(conntrack: KubeProxyConfiguration['conntrack']): ConntrackLimits {
   return {
     maxPerCore: conntrack.maxPerCore,
     min: conntrack.min,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { desiredFor } from '../../test/builders/desired.ts';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
+import { realServerKey } from '../kernel/ipvs/state.ts';
 import type { ServicePort } from '../model/service-port.ts';
 
 describe('desired/claims', () => {
@@ -11,7 +12,7 @@ describe('desired/claims', () => {
     const desired = desiredFor(ports.map((each, index) => [each, endpoints[index] ?? []]));
     const server = [...desired.kernel.ipvs].find(([key]) => key === frontend)?.[1];
     const sets = Object.fromEntries([...desired.kernel.sets].map(([name, { entries }]) => [name, [...entries]]));
-    return { ...desired, sets, reals: [...(server?.realServers.keys() ?? [])] };
+    return { ...desired, sets, reals: server?.realServers.map(realServerKey) };
   };
 
   const dns = servicePort({ name: 'kube-system/dns', clusterIP: ip('172.20.0.10'), port: port(53), protocol: 'UDP' });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { sortedText } from '../../test/builders/desired.ts';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { endpoint, nodeView, servicePort, settings } from '../../test/builders/objects.ts';
+import { realServerKey } from '../kernel/ipvs/state.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import { computeDesired } from './compute-desired.ts';
@@ -114,7 +115,7 @@ describe('desired/compute-desired', () => {
       it(`gives it to the first by name and names both, ${order.map(({ service }) => service).join(' before ')}`, () => {
         const { kernel, problems } = compute(tracked(order, lists));
         const [server] = [...kernel.ipvs.values()].filter(({ address }) => address === vip[0]);
-        expect([...(server?.realServers.keys() ?? [])]).to.deep.equal(['10.180.1.1:8080']);
+        expect(server?.realServers.map(realServerKey)).to.deep.equal(['10.180.1.1:8080']);
         expect(problems).to.deep.equal([
           {
             object: 'Service shop/b:http/TCP',

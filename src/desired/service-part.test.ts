@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { cidr, ip, port } from '../../test/builders/net.ts';
 import { endpoint, nodeView, servicePort, settings } from '../../test/builders/objects.ts';
+import { realServerKey } from '../kernel/ipvs/state.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import { nodeInputs } from './node-inputs.ts';
@@ -15,7 +16,9 @@ describe('desired/service-part', () => {
     joined(servicePart(servicePort(given), endpoints, inputs, settings({ behaviour: 'kube-proxy' })));
   /** Real servers by the address of their virtual server. */
   const backends = (given: Partial<ServicePort>, endpoints: readonly Endpoint[]) =>
-    Object.fromEntries(part(given, endpoints).servers.map((each) => [each.address, [...each.realServers.keys()]]));
+    Object.fromEntries(
+      part(given, endpoints).servers.map((each) => [each.address, each.realServers.map(realServerKey)]),
+    );
 
   it('makes a virtual server with a real server for each chosen endpoint, weight 1 and masqueraded', () => {
     const affine = joined(
@@ -29,16 +32,14 @@ describe('desired/service-part', () => {
         scheduler: 'mh',
         schedulerFlags: ['mh-port'],
         persistenceSeconds: 600,
-        realServers: new Map([
-          ['10.180.1.1:8080', { address: '10.180.1.1', port: 8080, forwarding: 'masquerade', weight: 1 }],
-        ]),
+        realServers: [{ address: '10.180.1.1', port: 8080, forwarding: 'masquerade', weight: 1 }],
       },
     ]);
   });
 
   it('makes a virtual server without real servers for a port without endpoints', () => {
     const { servers, bound } = part({});
-    expect(servers.map(({ realServers }) => realServers.size)).to.deep.equal([0]);
+    expect(servers.map(({ realServers }) => realServers.length)).to.deep.equal([0]);
     expect(bound).to.deep.equal(['172.20.1.1']);
   });
 
@@ -188,7 +189,7 @@ describe('desired/service-part', () => {
 
     it('serves the cluster address under internal policy Local by local endpoints alone, node port or not', () => {
       const { servers } = own({ ...outside, internalPolicyLocal: true }, [remote]);
-      const reals = Object.fromEntries(servers.map((each) => [each.address, [...each.realServers.keys()]]));
+      const reals = Object.fromEntries(servers.map((each) => [each.address, each.realServers.map(realServerKey)]));
       expect([reals['172.20.1.1'], reals['192.168.0.10']]).to.deep.equal([[], ['10.180.1.1:8080']]);
     });
 

@@ -1,5 +1,5 @@
 import { addressEntry, addressPortEntry, addressPortSourceEntry, portEntry } from '../kernel/ipset/state.ts';
-import { type RealServer, type RealServerKey, realServerKey, type VirtualServer } from '../kernel/ipvs/state.ts';
+import type { VirtualServer } from '../kernel/ipvs/state.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ServicePort } from '../model/service-port.ts';
@@ -94,9 +94,6 @@ function virtualServer(
 ): VirtualServer {
   const { all, chosen, seed } = endpoints;
   const sorted = realServersFor(front, chosen, all, settings);
-  const realServers = new Map<RealServerKey, RealServer>();
-  for (const real of seed === undefined ? sorted : startAnywhere(sorted, seed))
-    realServers.set(realServerKey(real), real);
   return {
     protocol: port.protocol,
     address: front.address,
@@ -104,7 +101,7 @@ function virtualServer(
     scheduler: settings.scheduler,
     schedulerFlags: schedulerFlags(settings.scheduler, settings.schedulerFlags),
     persistenceSeconds: port.affinitySeconds,
-    realServers,
+    realServers: seed === undefined ? sorted : startAnywhere(sorted, seed),
   };
 }
 

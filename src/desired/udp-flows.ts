@@ -41,6 +41,6 @@ export class StaleFlows {
 /** All endpoints that serve or are in use, wherever they are: traffic policies and hints choose for new flows only. */
 function answerersOf({ endpoints, fronts }: ServicePart): ReadonlySet<FlowEndKey> {
   const live = endpoints.filter(({ ready, serving }) => ready || serving);
-  const inUse = fronts.flatMap(({ server }) => [...server.realServers.values()]);
+  const inUse = fronts.flatMap(({ server }) => server.realServers);
   return new Set([...live, ...inUse].map(flowEndKey));
 }

@@ -49,7 +49,7 @@ function checkNeighbours({ sysctls, ipvs }: Facts): Checked {
   const limit = numberOf(sysctls, NEIGHBOURS_MAX);
   if (limit === undefined || !ipvs.ok || !ipvs.value) return NOTHING_FOUND;
   const servers = ipvs.value.servers.values();
-  const addresses = new Set(servers.flatMap(({ realServers }) => realServers.values().map(({ address }) => address)));
+  const addresses = new Set(servers.flatMap(({ realServers }) => realServers.map(({ address }) => address)));
   if (addresses.size < limit) return NOTHING_FOUND;
   return found({
     level: 'note',

@@ -32,7 +32,8 @@ describe('explain/compare-node', () => {
   }
 
   function withReal(given: RealServer): ObservedState {
-    return withServer((each) => ({ ...each, realServers: new Map(each.realServers).set(realServerKey(given), given) }));
+    const others = (reals: readonly RealServer[]) => reals.filter((it) => realServerKey(it) !== realServerKey(given));
+    return withServer((each) => ({ ...each, realServers: [...others(each.realServers), given] }));
   }
 
   const said = (observed: ObservedState, wanted = desired, settings = SETTINGS) =>
@@ -124,7 +125,7 @@ describe('explain/compare-node', () => {
       const [server] = state.ipvs.values();
       if (!server) throw new Error('no virtual server');
       const extra = real('10.180.0.3', { weight: 0, connections: 4 });
-      const realServers = new Map(server.realServers).set(realServerKey(extra), extra);
+      const realServers = [...server.realServers, extra];
       expect(said({ ...state, ipvs: ipvs({ ...server, realServers }) }, wanted)).to.deep.equal([
         [
           'remove',
@@ -171,8 +172,7 @@ describe('explain/compare-node', () => {
         [other, []],
       ]),
     );
-    const idle = (each: VirtualServer) =>
-      new Map([...each.realServers].map(([key, it]) => [key, { ...it, weight: 0, connections: 3 }]));
+    const idle = (each: VirtualServer) => each.realServers.map((it) => ({ ...it, weight: 0, connections: 3 }));
     const servers = new Map([...state.ipvs].map(([key, each]) => [key, { ...each, realServers: idle(each) }]));
     const busy = { ...state, ipvs: servers };
     const { changes, leftAlone } = compareNode(wanted, busy, { ...SETTINGS, drainsDeleted: true });

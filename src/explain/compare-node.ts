@@ -58,12 +58,10 @@ function withoutLooks(state: IpvsState): IpvsState {
   const unseen = ({ connections: _, ...real }: RealServer): RealServer => real;
   return new Map(
     [...state].map(([key, server]) => {
-      const idle = [...server.realServers].some(([, { weight, connections }]) => weight === 0 && connections === 0);
+      const idle = server.realServers.some(({ weight, connections }) => weight === 0 && connections === 0);
       if (!idle) return [key, server];
-      const reals = [...server.realServers].map(
-        ([realKey, real]) => [realKey, real.weight === 0 ? unseen(real) : real] as const,
-      );
-      return [key, { ...server, realServers: new Map(reals) }];
+      const realServers = server.realServers.map((real) => (real.weight === 0 ? unseen(real) : real));
+      return [key, { ...server, realServers }];
     }),
   );
 }

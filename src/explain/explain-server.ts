@@ -5,7 +5,7 @@ import type { FrontPart, ServicePart } from '../desired/service-part.ts';
 import type { Behaviour } from '../desired/settings.ts';
 import { setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry } from '../kernel/ipset/state.ts';
-import { type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import { realServerKey, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ServicePortKey } from '../model/names.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import type { Selections } from '../topology/choose-endpoints.ts';
@@ -58,8 +58,8 @@ export function explainServer(front: FrontPart, inputs: ServerInputs): ServerExp
     scheduler: server.scheduler,
     schedulerFlags: server.schedulerFlags ?? [],
     persistenceSeconds: server.persistenceSeconds,
-    realServers: [...server.realServers]
-      .map(([endpoint, { weight }]) => ({ endpoint, weight }))
+    realServers: server.realServers
+      .map((real) => ({ endpoint: realServerKey(real), weight: real.weight }))
       .sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1)),
     bound: front.bind,
     sets: setsOf(front, desired),

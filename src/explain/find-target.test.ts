@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ip } from '../../test/builders/net.ts';
-import { nodeView, service, settings, slice } from '../../test/builders/objects.ts';
+import { nodeView, service, settings, slice, sliceEndpoint } from '../../test/builders/objects.ts';
 import { computeOnce } from '../sync/compute-once.ts';
 import { findTarget } from './find-target.ts';
 import { parseTarget } from './target.ts';
@@ -12,15 +12,7 @@ describe('explain/find-target', () => {
     service({ name: 'mall/web', addresses: ['172.20.1.3'] }),
     service({ name: 'shop/out', type: 'ExternalName', ports: [] }),
   ];
-  const endpoint = {
-    ready: true,
-    serving: true,
-    terminating: false,
-    nodeName: undefined,
-    zoneHints: [],
-    nodeHints: [],
-  };
-  const slices = [slice({ endpoints: [{ ...endpoint, address: ip('10.180.0.1') }] })];
+  const slices = [slice({ endpoints: [sliceEndpoint('10.180.0.1')] })];
   const families = computeOnce({ services, slices }, nodeView(), ['IPv4'], settings());
 
   function found(text: string) {

@@ -1,6 +1,14 @@
 import type { Desired } from '../desired/desired.ts';
 import type { Behaviour } from '../desired/settings.ts';
-import type { IpvsState, RealServer, RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import { realsByKey } from '../kernel/ipvs/real-servers.ts';
+import {
+  type IpvsState,
+  type RealServer,
+  type RealServerKey,
+  realServerKey,
+  type VirtualServer,
+  type VirtualServerKey,
+} from '../kernel/ipvs/state.ts';
 import type { Change } from './change.ts';
 import { whyUnwanted } from './endpoint-words.ts';
 
@@ -19,7 +27,7 @@ export function ipvsChanges(
     if (before === now) return [];
     const services = servicesOf(key, desired);
     const own = serverChange(key, before, now);
-    const reals = now ? realChanges(key, before?.realServers ?? NONE, now.realServers, desired, behaviour) : [];
+    const reals = now ? realChanges(key, before?.realServers ?? [], now.realServers, desired, behaviour) : [];
     return [...own, ...reals].map((change) => ({ ...change, services }));
   });
 }
@@ -39,8 +47,6 @@ function servicesOf(key: VirtualServerKey, { owners }: Desired): Change['service
   return owner ? [owner.part.port.key] : [];
 }
 
-const NONE: VirtualServer['realServers'] = new Map();
-
 type Bare = Omit<IpvsChange, 'services'>;
 
 function serverChange(
@@ -50,7 +56,7 @@ function serverChange(
 ): readonly Bare[] {
   const thing = serverThing(key);
   if (!now) {
-    const count = before?.realServers.size ?? 0;
+    const count = before?.realServers.length ?? 0;
     const reals = count === 0 ? '' : `; ${count} real ${count === 1 ? 'server goes' : 'servers go'} with it`;
     return [{ action: 'remove', thing, why: `no Service has it${reals}` }];
   }
@@ -61,8 +67,8 @@ function serverChange(
 
 function realChanges(
   server: VirtualServerKey,
-  before: VirtualServer['realServers'],
-  now: VirtualServer['realServers'],
+  before: readonly RealServer[],
+  now: readonly RealServer[],
   desired: Desired,
   behaviour: Behaviour,
 ): readonly Bare[] {
@@ -70,15 +76,16 @@ function realChanges(
   const place = { place: desired.node.place, behaviour };
   const whyNot = (key: RealServerKey) =>
     owner ? whyUnwanted(owner.part, owner.front, key, place) : 'no Service has its virtual server';
-  return [...new Set([...before.keys(), ...now.keys()])].sort().flatMap((key): readonly Bare[] => {
-    const [old, real] = [before.get(key), now.get(key)];
+  const [present, after] = [realsByKey(before), realsByKey(now)];
+  const wanted = new Set(owner?.front.server.realServers.map(realServerKey));
+  return [...new Set([...present.keys(), ...after.keys()])].sort().flatMap((key): readonly Bare[] => {
+    const [old, real] = [present.get(key), after.get(key)];
     const thing = realThing(server, key);
     if (!real) return [{ action: 'remove', thing, why: whyNot(key) }];
     if (!old) return [{ action: 'add', thing, why: '' }];
     const why = realDifferences(old, real);
     if (why === '') return [];
-    const isWanted = owner?.front.server.realServers.has(key) === true;
-    return [{ action: 'change', thing, why: isWanted ? why : `${why}, to drain: ${whyNot(key)}` }];
+    return [{ action: 'change', thing, why: wanted.has(key) ? why : `${why}, to drain: ${whyNot(key)}` }];
   });
 }
 

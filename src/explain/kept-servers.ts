@@ -1,4 +1,5 @@
 import type { KeptServer } from '../kernel/ipvs/diff.ts';
+import { realOfKey } from '../kernel/ipvs/real-servers.ts';
 import { type IpvsState, realServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { LeftAlone } from './change.ts';
 import { realThing, serverThing } from './ipvs-changes.ts';
@@ -13,7 +14,7 @@ function describeOne(kept: KeptServer, observed: IpvsState): readonly LeftAlone[
   const key = virtualServerKey(kept.server);
   if (kept.why !== 'draining') return [{ thing: serverThing(key), why: KEPT[kept.why] }];
   const real = realServerKey(kept.real);
-  const { weight, connections } = observed.get(key)?.realServers.get(real) ?? kept.real;
+  const { weight, connections } = realOfKey(observed.get(key)?.realServers ?? [], real) ?? kept.real;
   if (weight > 0) return [];
   const left =
     connections === undefined ? '' : `, ${connections} ${connections === 1 ? 'connection' : 'connections'} left`;

@@ -45,7 +45,7 @@ export function followPacket(client: Client, front: VirtualServer, { rules, sets
     return { met, outcome, masqueraded: outcome === 'answered' && masqueraded };
   };
   walk('nat', nat, 'KUBE-SERVICES', traveller);
-  const hasEndpoint = [...front.realServers.values()].some(({ weight }) => weight > 0);
+  const hasEndpoint = front.realServers.some(({ weight }) => weight > 0);
   if (client.isNode && !hasEndpoint) return way('refused');
   for (const chain of client.isNode ? ['KUBE-IPVS-OUT-FILTER'] : ['KUBE-IPVS-FILTER', 'KUBE-PROXY-FIREWALL']) {
     const verdict = walk('filter', filter, chain, traveller);

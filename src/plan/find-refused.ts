@@ -2,6 +2,7 @@ import type { DummyStep } from '../kernel/dummy/diff.ts';
 import { ownSets } from '../kernel/ipset/definitions.ts';
 import type { IpsetStep } from '../kernel/ipset/diff.ts';
 import { type IpvsStep, sameProperties } from '../kernel/ipvs/diff.ts';
+import { realAt } from '../kernel/ipvs/real-servers.ts';
 import { realServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { assertNever } from '../model/assert-never.ts';
@@ -137,7 +138,7 @@ function ipvsStep(step: IpvsStep, { ipvs }: ObservedState): Outcome {
       break;
   }
   const real = realServerKey(step.real);
-  const there = present?.realServers.get(real);
+  const there = present && realAt(present.realServers, step.real);
   switch (step.kind) {
     case 'add-real-server':
       if (!present) return 'unknown';

@@ -14,7 +14,7 @@ import { renderIpsetState } from '../kernel/ipset/render.ts';
 import { applyTableChanges } from '../kernel/iptables/diff.ts';
 import { parseIpvsSave } from '../kernel/ipvs/parse-save.ts';
 import { renderIpvsState } from '../kernel/ipvs/render.ts';
-import { virtualServerKey } from '../kernel/ipvs/state.ts';
+import { realServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { OwnershipInputs } from './ownership.ts';
 import { type Plan, type PlanPart, planSync } from './plan-sync.ts';
@@ -192,7 +192,9 @@ describe('plan/plan-sync', () => {
             const isNew = wanted.dummy.addresses.has(address) && !start.dummy.addresses.has(address);
             const isBound = state.dummy.addresses.has(address);
             if (isNew && isBound)
-              expect([...(state.ipvs.get(key)?.realServers.keys() ?? [])]).to.include.members([...realServers.keys()]);
+              expect(state.ipvs.get(key)?.realServers.map(realServerKey) ?? []).to.include.members(
+                realServers.map(realServerKey),
+              );
             if (start.ipvs.has(key)) expect(state.ipvs.has(key)).to.equal(true);
           }
           for (const [key, { address }] of start.ipvs) {

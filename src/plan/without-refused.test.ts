@@ -112,8 +112,8 @@ describe('plan/without-refused', () => {
         ...NOTHING,
         ipvs: ipvs(present),
       });
-      expect(desired.ipvs.get(virtualServerKey(present))?.realServers.size).to.equal(0);
-      expect(far.ipvs.get(virtualServerKey(present))?.realServers.size).to.equal(1);
+      expect(desired.ipvs.get(virtualServerKey(present))?.realServers.length).to.equal(0);
+      expect(far.ipvs.get(virtualServerKey(present))?.realServers.length).to.equal(1);
     });
 
     it('its new set, where it stands: it keeps the old entry, without which it would be refused', () => {
@@ -131,7 +131,7 @@ describe('plan/without-refused', () => {
       const old = observedState({ ipvs: ipvs(server([], { scheduler: 'wlc', persistenceSeconds: 9 })) });
       const changed = without([{ kind: 'virtual-server', server: cluster, change: 'edit' }], old).ipvs.get(cluster);
       expect(changed).to.deep.include({ scheduler: 'wlc', persistenceSeconds: 9 });
-      expect(changed?.realServers.size).to.equal(1);
+      expect(changed?.realServers.length).to.equal(1);
     });
 
     for (const change of ['edit', 'deletion'] as const) {
@@ -140,8 +140,8 @@ describe('plan/without-refused', () => {
         const realKey = realServerKey(old);
         const refused: Refused = { kind: 'real-server', server: cluster, real: realKey, change };
         const reals = without([refused], observedState({ ipvs: ipvs(server([old])) })).ipvs.get(cluster)?.realServers;
-        expect(reals?.get(realKey)).to.equal(old);
-        expect(reals?.size).to.equal(2);
+        expect(reals).to.include(old);
+        expect(reals?.length).to.equal(2);
       });
     }
 

@@ -1,6 +1,7 @@
 import { ownSets, type SetType, setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, addressPortEntry, type IpSet, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
-import type { RealServer, RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import { realsByKey } from '../kernel/ipvs/real-servers.ts';
+import { type RealServerKey, realServerKey, type VirtualServer, type VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { ledgerEntries } from './ownership.ts';
@@ -129,15 +130,18 @@ function leftAsItIs(
   const isEdited = changes.some(({ kind, change }) => kind === 'virtual-server' && change === 'edit');
   const { realServers: _, ...properties } = isEdited ? present : server;
   const lacking = refusedReals(changes);
+  const standing = realsByKey(present.realServers);
   const reals = new Map(
-    [...server.realServers].filter(([key]) => present.realServers.has(key) || !(isFrozen || lacking.has(key))),
+    realsByKey(server.realServers)
+      .entries()
+      .filter(([key]) => standing.has(key) || !(isFrozen || lacking.has(key))),
   );
   for (const each of changes) {
     if (each.kind !== 'real-server' || each.change === undefined) continue;
-    const real = present.realServers.get(each.real);
+    const real = standing.get(each.real);
     if (real) reals.set(each.real, real);
   }
-  return { ...properties, realServers: reals };
+  return { ...properties, realServers: [...reals.values()] };
 }
 
 function refusedReals(changes: readonly ServerRefused[]): ReadonlySet<RealServerKey> {
@@ -146,8 +150,7 @@ function refusedReals(changes: readonly ServerRefused[]): ReadonlySet<RealServer
 
 function withoutReals(server: VirtualServer, lacking: ReadonlySet<RealServerKey>): VirtualServer {
   if (lacking.size === 0) return server;
-  const realServers = new Map<RealServerKey, RealServer>([...server.realServers].filter(([key]) => !lacking.has(key)));
-  return { ...server, realServers };
+  return { ...server, realServers: server.realServers.filter((real) => !lacking.has(realServerKey(real))) };
 }
 
 /** True also of one that is to have no such entry. That of a node address does not do: without its port nobody knows whose it is. */

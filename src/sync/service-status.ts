@@ -1,7 +1,14 @@
 import type { Desired } from '../desired/desired.ts';
 import type { FrontPart, ServicePart } from '../desired/service-part.ts';
 import type { Standing } from '../kernel/ipvs/parse-standing.ts';
-import { type IpvsState, type RealServerKey, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
+import { realsByKey } from '../kernel/ipvs/real-servers.ts';
+import {
+  type IpvsState,
+  type RealServerKey,
+  realServerKey,
+  type VirtualServerKey,
+  virtualServerKey,
+} from '../kernel/ipvs/state.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { RealServerStatus, ServiceStatus, VirtualServerStatus } from '../observe/status.ts';
 import type { Drain } from './drains.ts';
@@ -62,9 +69,11 @@ function virtualServerStatus(
 ): VirtualServerStatus {
   const key = virtualServerKey(server);
   const known = ipvs.get(key);
-  const standing: ReadonlyMap<RealServerKey, Partial<Standing>> | undefined = standingOf(key) ?? known?.realServers;
+  const standing: ReadonlyMap<RealServerKey, Partial<Standing>> | undefined =
+    standingOf(key) ?? (known && realsByKey(known.realServers));
+  const wanted = new Set(server.realServers.map(realServerKey));
   const draining = new Map(drains.get(key)?.map(({ real, sinceMs }) => [real, sinceMs]));
-  const reals = new Set([...server.realServers.keys(), ...(standing?.keys() ?? [])]);
+  const reals = new Set([...wanted, ...(standing?.keys() ?? [])]);
   return {
     address: key,
     port: port.key.slice(port.service.length + 1, port.key.lastIndexOf('/')),
@@ -73,7 +82,7 @@ function virtualServerStatus(
     persistenceSeconds: server.persistenceSeconds,
     programmed: standing !== undefined,
     realServers: [...reals].map((real) =>
-      realServerStatus(real, standing?.get(real), server.realServers.has(real), draining.get(real), nowMs),
+      realServerStatus(real, standing?.get(real), wanted.has(real), draining.get(real), nowMs),
     ),
   };
 }

@@ -3,6 +3,7 @@ import type { Desired } from '../desired/desired.ts';
 import type { FrontPart, ServicePart } from '../desired/service-part.ts';
 import { type SetId, setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, type SetEntry } from '../kernel/ipset/state.ts';
+import { realOfKey } from '../kernel/ipvs/real-servers.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { Protocol } from '../net/protocol.ts';
 import type { Refused } from '../plan/refused.ts';
@@ -19,7 +20,9 @@ export function wantedBy(thing: Refused, desired: Desired): readonly ServiceName
     case 'real-server': {
       const owner = owners.get(thing.server);
       const concerns =
-        thing.kind === 'virtual-server' || thing.change || owner?.front.server.realServers.has(thing.real);
+        thing.kind === 'virtual-server' ||
+        thing.change ||
+        (owner && realOfKey(owner.front.server.realServers, thing.real));
       return owner && concerns ? [owner.part.port.service] : [];
     }
     case 'address':

@@ -1,42 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parse } from 'yaml';
 import { ip, port } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
+import { loadRows } from '../../test/kernel/topology-rows.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { ServicePort } from '../model/service-port.ts';
 import { type ChosenEndpoints, chooseEndpoints } from './choose-endpoints.ts';
 
-interface Row {
-  readonly name: string;
-  readonly service: {
-    readonly internalTrafficPolicy: string;
-    readonly externalTrafficPolicy: string;
-    readonly externallyReachable: boolean;
-  };
-  readonly node: { readonly name: string; readonly zone: string | null };
-  readonly endpoints: readonly {
-    readonly address: string;
-    readonly nodeName: string;
-    readonly ready: boolean;
-    readonly serving: boolean;
-    readonly terminating: boolean;
-    readonly hints?: { readonly forZones?: readonly string[]; readonly forNodes?: readonly string[] };
-  }[];
-  readonly expect: {
-    readonly cluster: readonly string[] | null;
-    readonly local: readonly string[] | null;
-    readonly all: readonly string[];
-    readonly any: boolean;
-  };
-}
-
 describe('topology/choose-endpoints', () => {
   describe('the table of policies, readiness and hints', () => {
-    const table = readFileSync(join(import.meta.dirname, '../../test/cases/topology-table.yaml'), 'utf8');
-    const { rows } = parse(table) as { readonly rows: readonly Row[] };
+    const rows = loadRows();
     for (const row of rows) {
       it(`agrees with row ${row.name}`, () => {
         const { service, node } = row;

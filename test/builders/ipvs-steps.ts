@@ -1,4 +1,5 @@
 import type { IpvsStep } from '../../src/kernel/ipvs/diff.ts';
+import { realsByKey } from '../../src/kernel/ipvs/real-servers.ts';
 import {
   type IpvsState,
   type RealServer,
@@ -14,7 +15,7 @@ export function applyIpvsSteps(state: IpvsState, steps: readonly IpvsStep[]): Ip
   for (const step of steps) {
     const key = virtualServerKey(step.server);
     const present = servers.get(key);
-    if (step.kind === 'add-virtual-server') servers.set(key, { ...step.server, realServers: new Map() });
+    if (step.kind === 'add-virtual-server') servers.set(key, { ...step.server, realServers: [] });
     else if (step.kind === 'delete-virtual-server') servers.delete(key);
     else if (!present) throw new Error(`${step.kind} of ${key}, which is not there`);
     else if (step.kind === 'edit-virtual-server') {
@@ -26,18 +27,17 @@ export function applyIpvsSteps(state: IpvsState, steps: readonly IpvsStep[]): Ip
 
 /** What somebody sees who looks after every connection has ended. */
 export function withoutConnections(state: IpvsState): IpvsState {
-  const idle = (reals: VirtualServer['realServers']) =>
-    new Map([...reals].map(([key, real]) => [key, { ...real, connections: 0 }]));
+  const idle = (reals: readonly RealServer[]) => reals.map((real) => ({ ...real, connections: 0 }));
   return new Map([...state].map(([key, server]) => [key, { ...server, realServers: idle(server.realServers) }]));
 }
 
 function changeReal(
-  reals: VirtualServer['realServers'],
+  reals: readonly RealServer[],
   kind: 'add-real-server' | 'edit-real-server' | 'delete-real-server',
   real: RealServer,
-): VirtualServer['realServers'] {
-  const changed = new Map(reals);
+): readonly RealServer[] {
+  const changed = new Map(realsByKey(reals));
   if (kind === 'delete-real-server') changed.delete(realServerKey(real));
   else changed.set(realServerKey(real), real);
-  return changed;
+  return [...changed.values()];
 }

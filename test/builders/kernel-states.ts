@@ -39,7 +39,7 @@ export function server(reals: readonly RealServer[] = [], given: Partial<Virtual
     scheduler: 'rr',
     schedulerFlags: [],
     persistenceSeconds: 0,
-    realServers: new Map(reals.map((each) => [realServerKey(each), each])),
+    realServers: reals,
     ...given,
   };
 }

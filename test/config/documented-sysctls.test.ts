@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { CONNTRACK_HASH_SIZE, type ConntrackLimits, wantedConntrack } from '../../src/kernel/sysctl/conntrack.ts';
 import { wantedSysctls } from '../../src/kernel/sysctl/wanted.ts';
+import { conntrackLimits } from '../builders/conntrack-limits.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/reference/kernel-objects.md'), 'utf8');
 
@@ -16,15 +17,7 @@ const ALL_LIMITS: ConntrackLimits = {
   udpTimeoutMs: 1_000,
   udpStreamTimeoutMs: 1_000,
 };
-const NO_LIMITS: ConntrackLimits = {
-  maxPerCore: 0,
-  min: 1,
-  tcpEstablishedTimeoutMs: 0,
-  tcpCloseWaitTimeoutMs: 0,
-  tcpBeLiberal: false,
-  udpTimeoutMs: 0,
-  udpStreamTimeoutMs: 0,
-};
+const NO_LIMITS: ConntrackLimits = conntrackLimits({ min: 1 });
 
 describe('test/config/documented-sysctls', () => {
   const rows = documented();

@@ -25,7 +25,7 @@ import { PassLoop } from '../../src/sync/pass-loop.ts';
 import { Proxier } from '../../src/sync/proxier.ts';
 import type { ObjectJson } from '../kernel/cluster-objects.ts';
 import { type Links, type MemoryKernel, memoryKernel } from '../kernel/memory-kernel.ts';
-import { recordChanges } from '../kernel/run-case.ts';
+import { recordChanges } from '../kernel/record-cluster.ts';
 import { SteppedClock } from '../stepped-clock.ts';
 
 /** 2026-01-01T00:00:00Z, when the clock stands at 0. */

@@ -84,7 +84,7 @@ function expectFull(desired: Desired, { changes, plan }: Comparison, step: strin
   const { kernel } = desired;
   expect(changes.filter(({ action }) => action !== 'add')).to.deep.equal([]);
   const things = changes.filter(({ tool, thing }) => tool === 'ipvs' || /^(entry|address) /.test(thing));
-  const reals = [...kernel.ipvs.values()].reduce((sum, { realServers }) => sum + realServers.size, kernel.ipvs.size);
+  const reals = [...kernel.ipvs.values()].reduce((sum, { realServers }) => sum + realServers.length, kernel.ipvs.size);
   const entries = [...kernel.sets.values()].reduce((sum, set) => sum + set.entries.size, 0);
   expect(things.length, `${step}: things`).to.equal(reals + entries + kernel.dummy.addresses.size);
   expect(things.filter(({ services }) => services.length === 0)).to.deep.equal([]);

@@ -10,7 +10,8 @@ import { settings as defaultSettings } from '../builders/objects.ts';
 import { parseSets } from '../lab/kernel-state.ts';
 import type { ObjectJson } from './cluster-objects.ts';
 import { type Links, type MemoryKernel, memoryKernel } from './memory-kernel.ts';
-import { endDrains, recordChanges } from './run-case.ts';
+import { recordCluster } from './record-cluster.ts';
+import { endDrains } from './run-case.ts';
 
 /** Addresses of node-a where a test names none. */
 export const LINKS: Links = {
@@ -65,12 +66,7 @@ export class NodeUnderTest {
 
   record(objects: readonly ObjectJson[]): void {
     const after = decodeObjects(objects);
-    recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.record.service(old, now));
-    recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.record.slice(old, now));
-    recordChanges(this.#known.nodes, after.nodes, (old, now) => {
-      if ((now ?? old)?.name !== this.#name) this.#proxier.record.otherNode(old?.addresses, now?.addresses);
-      else if (now) this.#proxier.record.node(now);
-    });
+    recordCluster(this.#proxier.record, this.#known, after, this.#name);
     this.#known = after;
   }
 

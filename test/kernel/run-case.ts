@@ -8,6 +8,7 @@ import { FAMILIES } from '../../src/net/family.ts';
 import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
 import { caseConfig, caseNode } from './case-desired.ts';
 import type { Case, CaseBehaviour, CaseStep, Expectation } from './cases.ts';
+import { recordServices } from './record-cluster.ts';
 
 /** What a kernel holds, in the words of the vectors. */
 export interface Dump {
@@ -44,8 +45,7 @@ export async function runCase(content: Case, kernel: CaseKernel, behaviour: Case
     const label = `step ${index + 1}`;
     changeCluster(cluster, step);
     const after = decodeObjects([...cluster.values()]);
-    recordChanges(before.services, after.services, (old, now) => proxier.record.service(old, now));
-    recordChanges(before.slices, after.slices, (old, now) => proxier.record.slice(old, now));
+    recordServices(proxier.record, before, after);
     before = after;
     const report = await proxier.pass('normal', [label]);
     expect(report.errors, `${label}: errors`).to.deep.equal([]);
@@ -92,16 +92,6 @@ function changeCluster(cluster: Map<string, unknown>, step: CaseStep): void {
     cluster.set(key(object.kind, object.metadata.namespace, object.metadata.name), object);
   }
   for (const { kind, namespace, name } of step.delete ?? []) cluster.delete(key(kind, namespace, name));
-}
-
-export function recordChanges<T extends { readonly name: string }>(
-  before: readonly T[],
-  after: readonly T[],
-  record: (old: T | undefined, now: T | undefined) => void,
-): void {
-  const [old, now] = [before, after].map((list) => new Map(list.map((item) => [item.name, item])));
-  for (const [name, item] of now ?? []) record(old?.get(name), item);
-  for (const [name, item] of old ?? []) if (!now?.has(name)) record(item, undefined);
 }
 
 export function healthChecksOf(report: PassReport): readonly HealthCheck[] {

@@ -26,7 +26,12 @@ export interface TopologyRow {
     readonly terminating: boolean;
     readonly hints?: { readonly forZones?: readonly string[]; readonly forNodes?: readonly string[] };
   }[];
-  readonly expect: { readonly cluster: readonly string[] | null; readonly local: readonly string[] | null };
+  readonly expect: {
+    readonly cluster: readonly string[] | null;
+    readonly local: readonly string[] | null;
+    readonly all: readonly string[];
+    readonly any: boolean;
+  };
 }
 
 type Policy = 'Cluster' | 'Local';
@@ -49,12 +54,16 @@ export const ROW_NODE_LINKS: Readonly<Record<string, readonly string[]>> = {
 };
 const NODE_ADDRESSES: Readonly<Record<Family, string>> = { IPv4: '192.168.0.10', IPv6: 'fd00:168::10' };
 
-/** All rows of the table, in groups of one node each. */
-export function loadRowGroups(): readonly RowGroup[] {
+/** All rows of the table. */
+export function loadRows(): readonly TopologyRow[] {
   const table = readFileSync(join(import.meta.dirname, '../cases/topology-table.yaml'), 'utf8');
-  const { rows } = parse(table) as { readonly rows: readonly TopologyRow[] };
+  return (parse(table) as { readonly rows: readonly TopologyRow[] }).rows;
+}
+
+/** The same in groups of one node each. */
+export function loadRowGroups(): readonly RowGroup[] {
   const groups = new Map<string, NumberedRow[]>();
-  for (const [index, row] of rows.entries()) {
+  for (const [index, row] of loadRows().entries()) {
     const key = JSON.stringify(row.node);
     groups.set(key, [...(groups.get(key) ?? []), { ...row, number: index + 1 }]);
   }

@@ -12,7 +12,7 @@ import { systemClock } from '../../src/queue/clock.ts';
 import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
 import { cidr } from '../builders/net.ts';
 import { settings as settingsWith } from '../builders/objects.ts';
-import { recordChanges } from '../kernel/run-case.ts';
+import { recordCluster } from '../kernel/record-cluster.ts';
 import type { Lab } from './lab.ts';
 import { netnsHost } from './netns-host.ts';
 import { node, service, slice } from './objects.ts';
@@ -50,12 +50,7 @@ export class QuickNode {
   /** Makes the cluster consist of these Services and passes; throws when something of the pass fails. */
   async program(...offers: readonly Offer[]): Promise<PassReport> {
     const after = decodeObjects(objectsOf(this.#lab, offers));
-    recordChanges(this.#known.services, after.services, (old, now) => this.#proxier.record.service(old, now));
-    recordChanges(this.#known.slices, after.slices, (old, now) => this.#proxier.record.slice(old, now));
-    recordChanges(this.#known.nodes, after.nodes, (old, now) => {
-      if ((now ?? old)?.name !== this.#name) this.#proxier.record.otherNode(old?.addresses, now?.addresses);
-      else if (now) this.#proxier.record.node(now);
-    });
+    recordCluster(this.#proxier.record, this.#known, after, this.#name);
     this.#known = after;
     const report = await this.#proxier.pass('normal', ['test']);
     expect(report.errors, 'errors of the pass').to.deep.equal([]);

@@ -5,7 +5,7 @@ import type { Behaviour } from '../../src/desired/settings.ts';
 import { decodeObjects } from '../../src/kube/cluster-objects.ts';
 import { Proxier } from '../../src/sync/proxier.ts';
 import { memoryKernel } from '../kernel/memory-kernel.ts';
-import { recordChanges } from '../kernel/run-case.ts';
+import { recordServices } from '../kernel/record-cluster.ts';
 import { ask, askedOf } from './ask.ts';
 import type { TracedState } from './path.ts';
 import { linksOf } from './place.ts';
@@ -163,8 +163,7 @@ async function watch(
   let before = decodeObjects([]);
   for (const sketches of steps) {
     const after = decodeObjects([...NODES, ...sketches.map((sketch) => sketch(FAMILY))]);
-    recordChanges(before.services, after.services, (old, now) => proxier.record.service(old, now));
-    recordChanges(before.slices, after.slices, (old, now) => proxier.record.slice(old, now));
+    recordServices(proxier.record, before, after);
     before = after;
     const { errors } = await proxier.pass('normal', ['test']);
     expect(errors).to.deep.equal([]);

@@ -15,8 +15,10 @@ import {
   PATIENT,
 } from './diff.ts';
 import { parseIpvsSave } from './parse-save.ts';
+import { realAt } from './real-servers.ts';
 import { renderIpvsState, renderIpvsSteps } from './render.ts';
 import type { IpvsState, VirtualServer } from './state.ts';
+import { realServerKey } from './state.ts';
 
 describe('kernel/ipvs/diff', () => {
   for (const family of FAMILIES) {
@@ -50,10 +52,11 @@ describe('kernel/ipvs/diff', () => {
           for (const [key, { realServers, ...facts }] of wanted) {
             const { realServers: reached, ...reachedFacts } = between.get(key) ?? server();
             expect(reachedFacts).to.deep.equal(facts);
-            for (const [backend, each] of realServers) expect(reached.get(backend)?.weight).to.equal(each.weight);
+            for (const each of realServers) expect(realAt(reached, each)?.weight).to.equal(each.weight);
           }
           for (const [key, { realServers }] of present) {
-            expect([...(between.get(key)?.realServers.keys() ?? [])]).to.include.members([...realServers.keys()]);
+            const left = between.get(key)?.realServers.map(realServerKey) ?? [];
+            expect(left).to.include.members(realServers.map(realServerKey));
           }
         }),
       ));
@@ -163,7 +166,7 @@ describe('kernel/ipvs/diff', () => {
       const half = applyIpvsDiff(present, first);
       const oneLeft = new Map(
         [...withoutConnections(half)].map(([key, each]) => {
-          const reals = [...each.realServers.values()].map((real) =>
+          const reals = each.realServers.map((real) =>
             real.address === '10.180.0.1' ? { ...real, connections: 1 } : real,
           );
           return [key, server(reals)] as const;

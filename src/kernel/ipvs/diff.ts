@@ -1,4 +1,12 @@
-import type { IpvsState, RealServer, RealServerKey, VirtualServer, VirtualServerKey } from './state.ts';
+import { realFinder } from './real-servers.ts';
+import {
+  type IpvsState,
+  type RealServer,
+  type RealServerKey,
+  realServerKey,
+  type VirtualServer,
+  type VirtualServerKey,
+} from './state.ts';
 
 /** One change of the IPVS tables; each is one line of `ipvsadm -R`. */
 export type IpvsStep =
@@ -88,10 +96,9 @@ export function applyIpvsDiff(state: IpvsState, { after }: Pick<IpvsDiff, 'after
 }
 
 function additionOf(server: VirtualServer): IpvsStep[] {
-  const reals = [...server.realServers.values()];
   return [
     { kind: 'add-virtual-server', server },
-    ...reals.map((real): IpvsStep => ({ kind: 'add-real-server', server, real })),
+    ...server.realServers.map((real): IpvsStep => ({ kind: 'add-real-server', server, real })),
   ];
 }
 
@@ -103,56 +110,58 @@ function diffServer(
   parts: Parts,
 ): void {
   if (!sameProperties(present, server)) parts.additions.push({ kind: 'edit-virtual-server', server });
-  for (const [realKey, real] of server.realServers) {
-    const old = present.realServers.get(realKey);
+  const presentAt = realFinder(present.realServers);
+  const wantedAt = realFinder(server.realServers);
+  for (const real of server.realServers) {
+    const old = presentAt(real);
     if (!old) parts.additions.push({ kind: 'add-real-server', server, real });
     else if (old.weight !== real.weight || old.forwarding !== real.forwarding) {
       parts.additions.push({ kind: 'edit-real-server', server, real });
     }
   }
-  const unwanted = [...present.realServers].filter(([realKey]) => !server.realServers.has(realKey));
+  const unwanted = present.realServers.filter((real) => !wantedAt(real));
   const left = endReals(key, server, unwanted, draining, parts);
-  const realServers = left.length === 0 ? server.realServers : new Map([...server.realServers, ...left]);
+  const realServers = left.length === 0 ? server.realServers : [...server.realServers, ...left];
   parts.after.set(key, left.length === 0 ? server : { ...server, realServers });
 }
 
 /** A virtual server that is not wanted any more lingers as long as one of its real servers drains. */
 function endServer(key: VirtualServerKey, server: VirtualServer, draining: Draining, parts: Parts): void {
   const mayLinger = draining.ofDeletedServers && server.protocol === 'TCP';
-  const busy = mayLinger && [...server.realServers].some(([realKey, real]) => isDraining(key, realKey, real, draining));
+  const busy = mayLinger && server.realServers.some((real) => isDraining(key, real, draining));
   if (!busy) {
     parts.removals.push({ kind: 'delete-virtual-server', server });
     parts.after.set(key, undefined);
     return;
   }
-  const left = endReals(key, server, [...server.realServers], draining, parts);
+  const left = endReals(key, server, server.realServers, draining, parts);
   parts.kept.push({ why: 'lingering', server });
-  parts.after.set(key, { ...server, realServers: new Map(left) });
+  parts.after.set(key, { ...server, realServers: left });
 }
 
 /** Lets real servers drain or deletes them; gives those that are left. */
 function endReals(
   key: VirtualServerKey,
   server: VirtualServer,
-  unwanted: readonly (readonly [RealServerKey, RealServer])[],
+  unwanted: readonly RealServer[],
   draining: Draining,
   { additions, removals, kept }: Parts,
-): readonly (readonly [RealServerKey, RealServer])[] {
-  return unwanted.flatMap(([realKey, old]) => {
-    if (server.protocol !== 'TCP' || !isDraining(key, realKey, old, draining)) {
+): readonly RealServer[] {
+  return unwanted.flatMap((old) => {
+    if (server.protocol !== 'TCP' || !isDraining(key, old, draining)) {
       removals.push({ kind: 'delete-real-server', server, real: old });
       return [];
     }
     const real = old.weight === 0 ? old : withoutWeight(old);
     if (real !== old) additions.push({ kind: 'edit-real-server', server, real });
     kept.push({ why: 'draining', server, real });
-    return [[realKey, real] as const];
+    return [real];
   });
 }
 
 /** Also true of one that has yet to begin with it. */
-function isDraining(key: VirtualServerKey, realKey: RealServerKey, real: RealServer, { isOver }: Draining): boolean {
-  return !(real.weight === 0 && real.connections === 0) && !isOver(key, realKey);
+function isDraining(key: VirtualServerKey, real: RealServer, { isOver }: Draining): boolean {
+  return !(real.weight === 0 && real.connections === 0) && !isOver(key, realServerKey(real));
 }
 
 /** What was counted before says nothing of what came until the weight was 0. */

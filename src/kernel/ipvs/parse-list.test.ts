@@ -25,7 +25,7 @@ TCP  10.0.0.1:80 rr
 `;
     const [read] = parseIpvsList(text, 'list')?.values() ?? [];
     expect(read).to.include({ address: '10.0.0.1', port: 80 });
-    expect([...(read?.realServers.values() ?? [])].map(({ connections }) => connections)).to.deep.equal([2]);
+    expect((read?.realServers ?? []).map(({ connections }) => connections)).to.deep.equal([2]);
   });
 
   for (const family of FAMILIES) {

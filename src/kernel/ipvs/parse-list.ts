@@ -5,8 +5,6 @@ import {
   type Forwarding,
   type IpvsState,
   type RealServer,
-  type RealServerKey,
-  realServerKey,
   type VirtualServer,
   type VirtualServerKey,
   virtualServerKey,
@@ -37,13 +35,13 @@ export function parseIpvsList(text: string, form: ListForm): IpvsState | undefin
 
 /** The same for the part of a listing that tells of one virtual server. */
 export function parseIpvsBlock(block: string, form: ListForm): VirtualServer | 'not-ours' | undefined {
-  const reals = new Map<RealServerKey, RealServer>();
+  const reals: RealServer[] = [];
   let server: VirtualServer | undefined;
   for (const words of wordsByLine(block)) {
     if (server) {
       const real = words[0] === '->' ? parseReal(words, form) : undefined;
       if (!real) return undefined;
-      reals.set(realServerKey(real), real);
+      reals.push(real);
     } else {
       if (words[0] === '->' || words[0] === 'FWM' || EVERY_PORT.test(words[1] ?? '')) return 'not-ours';
       server = parseServer(words, form, reals);
@@ -60,7 +58,7 @@ const EVERY_PORT = /:0+$/;
 function parseServer(
   words: readonly string[],
   form: ListForm,
-  realServers: Map<RealServerKey, RealServer>,
+  realServers: readonly RealServer[],
 ): VirtualServer | undefined {
   const [protocolText, target = '', scheduler, ...rest] = words;
   const protocol = parseProtocol(protocolText);

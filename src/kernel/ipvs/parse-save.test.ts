@@ -5,6 +5,7 @@ import { ip, port } from '../../../test/builders/net.ts';
 import { FAMILIES } from '../../net/family.ts';
 import { parseIpvsSave } from './parse-save.ts';
 import { renderIpvsState } from './render.ts';
+import { type RealServer, realServerKey } from './state.ts';
 
 describe('kernel/ipvs/parse-save', () => {
   for (const family of FAMILIES) {
@@ -69,8 +70,9 @@ describe('kernel/ipvs/parse-save', () => {
   }
 });
 
-/** In the order of the lines; the order of the maps means nothing, but chai looks at it. */
+/** In the order of the lines; the order means nothing here, but chai looks at it. */
 function sorted(state: ReturnType<typeof ipvs>): ReturnType<typeof ipvs> {
-  const byKey = <K extends string, V>(map: ReadonlyMap<K, V>) => new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return byKey(new Map([...state].map(([key, each]) => [key, { ...each, realServers: byKey(each.realServers) }])));
+  const servers = [...state].sort(([a], [b]) => (a < b ? -1 : 1));
+  const byKey = (a: RealServer, b: RealServer) => (realServerKey(a) < realServerKey(b) ? -1 : 1);
+  return new Map(servers.map(([key, each]) => [key, { ...each, realServers: each.realServers.toSorted(byKey) }]));
 }

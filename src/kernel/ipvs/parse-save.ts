@@ -4,8 +4,6 @@ import {
   type Forwarding,
   type IpvsState,
   type RealServer,
-  type RealServerKey,
-  realServerKey,
   type VirtualServer,
   type VirtualServerKey,
   virtualServerKey,
@@ -17,7 +15,7 @@ import {
  */
 export function parseIpvsSave(text: string): IpvsState | undefined {
   const state = new Map<VirtualServerKey, VirtualServer>();
-  const reals = new Map<VirtualServerKey, Map<RealServerKey, RealServer>>();
+  const reals = new Map<VirtualServerKey, RealServer[]>();
   for (const line of text.split('\n')) {
     const words = line.trim().split(/\s+/);
     const [command, protocolFlag, target = ''] = words;
@@ -29,14 +27,14 @@ export function parseIpvsSave(text: string): IpvsState | undefined {
     const options = readOptions(words.slice(3));
     if (!options) return undefined;
     if (command === '-A') {
-      const realServers = new Map<RealServerKey, RealServer>();
+      const realServers: RealServer[] = [];
       reals.set(key, realServers);
       state.set(key, { protocol, ...frontend, ...serverOptions(options), realServers });
     } else {
       const real = command === '-a' ? readReal(options) : undefined;
       const siblings = reals.get(key);
       if (!real || !siblings) return undefined;
-      siblings.set(realServerKey(real), real);
+      siblings.push(real);
     }
   }
   return state;

@@ -9,5 +9,5 @@ export const PROBE_KEY = virtualServerKey(PROBE);
 
 /** Whether it is the one that a killed process left. */
 export function isProbe(server: VirtualServer): boolean {
-  return virtualServerKey(server) === PROBE_KEY && server.realServers.size === 0;
+  return virtualServerKey(server) === PROBE_KEY && server.realServers.length === 0;
 }

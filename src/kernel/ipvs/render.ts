@@ -1,7 +1,7 @@
 import { assertNever } from '../../model/assert-never.ts';
 import { formatAddressPort } from '../../net/ip-address.ts';
 import type { IpvsStep } from './diff.ts';
-import type { Forwarding, IpvsState, RealServer, VirtualServer } from './state.ts';
+import { type Forwarding, type IpvsState, type RealServer, realServerKey, type VirtualServer } from './state.ts';
 
 /** The whole state as sorted lines, each as `ipvsadm -Sn` prints it; `ipvsadm -R` builds the state from them in this order. */
 export function renderIpvsState(state: IpvsState): string {
@@ -13,13 +13,9 @@ export function* renderIpvsParts(state: IpvsState): Generator<string> {
   const servers = [...state.values()].map((server) => [serviceFlag(server), server] as const).sort(byName);
   for (const [, server] of servers) yield `${renderServer('-A', server)}\n`;
   for (const [flag, { realServers }] of servers) {
-    // Keys alone, sorted without a function of ours, take a fifth less than pairs of key and real server.
-    let lines = '';
-    for (const key of [...realServers.keys()].sort()) {
-      const real = realServers.get(key);
-      if (real) lines += `-a ${flag} -r ${key} ${realOptions(real)}\n`;
-    }
-    yield lines;
+    const start = `-a ${flag} -r `;
+    const lines = realServers.map((real) => `${start}${realServerKey(real)} ${realOptions(real)}\n`);
+    yield lines.sort().join('');
   }
 }
 

@@ -33,7 +33,8 @@ export interface VirtualServer {
   readonly schedulerFlags: readonly string[] | undefined;
   /** Seconds that a client stays with its server; 0 without persistence. */
   readonly persistenceSeconds: number;
-  readonly realServers: ReadonlyMap<RealServerKey, RealServer>;
+  /** No two at the same address and port; in the order in which they are to be added where they are wanted. */
+  readonly realServers: readonly RealServer[];
 }
 
 /** All virtual servers of one family, or of both. */

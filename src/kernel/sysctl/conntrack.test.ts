@@ -1,16 +1,9 @@
 import { expect } from 'chai';
+import { conntrackLimits } from '../../../test/builders/conntrack-limits.ts';
 import { type ConntrackLimits, conntrackMax, wantedConntrack } from './conntrack.ts';
 import { renderSysctls } from './render.ts';
 
-const NOTHING: ConntrackLimits = {
-  maxPerCore: 0,
-  min: 0,
-  tcpEstablishedTimeoutMs: 0,
-  tcpCloseWaitTimeoutMs: 0,
-  tcpBeLiberal: false,
-  udpTimeoutMs: 0,
-  udpStreamTimeoutMs: 0,
-};
+const NOTHING: ConntrackLimits = conntrackLimits();
 
 describe('kernel/sysctl/conntrack', () => {
   const limits: readonly (readonly [name: string, maxPerCore: number, min: number, cpus: number, max: number])[] = [

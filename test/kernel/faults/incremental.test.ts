@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Kernel } from '../../../src/apply/kernel.ts';
 import type { Behaviour, ProxySettings } from '../../../src/desired/settings.ts';
 import { ownSets } from '../../../src/kernel/ipset/definitions.ts';
+import { realsByKey } from '../../../src/kernel/ipvs/real-servers.ts';
 import type { ObservedState } from '../../../src/kernel/state.ts';
 import { FAMILIES, type Family } from '../../../src/net/family.ts';
 import { anySettings, anyStep } from '../any-cluster.ts';
@@ -105,7 +106,7 @@ function comparable({ family, ipvs, sets, dummy, tables }: ObservedState): unkno
   return {
     ipvs: sorted(ipvs, ({ realServers, ...server }) => ({
       ...server,
-      realServers: sorted(realServers, ({ connections: _, ...real }) => real),
+      realServers: sorted(realsByKey(realServers), ({ connections: _, ...real }) => real),
     })),
     sets: sorted(new Map([...sets].filter(([name]) => own.names.includes(name))), ({ entries, ...set }) => ({
       ...set,
