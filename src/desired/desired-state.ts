@@ -44,7 +44,6 @@ export class DesiredState {
   #node: NodeInputs | undefined;
   #rules: RuleInputs | undefined;
   #tables: WantedTables | undefined;
-  #settledRules: RuleInputs | undefined;
   #current: Desired | undefined;
   #closedList: readonly ClosedFrontend[] = [];
 
@@ -67,15 +66,9 @@ export class DesiredState {
     return this.#touches;
   }
 
-  /** What the rules were for when the kernel was as wanted last; `undefined` before the first time. */
-  get settledRules(): RuleInputs | undefined {
-    return this.#settledRules;
-  }
-
   /** The kernel has become as wanted, but for what is remembered elsewhere. */
   settled(): void {
     this.#touches.clear();
-    this.#settledRules = this.#rules;
   }
 
   /** Takes over what has changed of Services and the node. The maps in the answer are live: the next call changes them. */

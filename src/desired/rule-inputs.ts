@@ -36,15 +36,9 @@ export function filledSets(sets: IpsetState, family: Family): ReadonlySet<SetId>
   return new Set(filled.map(({ id }) => id));
 }
 
-/** What serves the old and the new alike while the kernel goes from one to the other: nothing that still stands loses its rules. */
-export function meanwhile(wanted: RuleInputs, previous: RuleInputs | undefined, observed: IpsetState): RuleInputs {
-  const closed = [...wanted.closedToNode, ...(previous?.closedToNode ?? [])];
-  const distinct = new Map(closed.map((frontend) => [orderKey(frontend), frontend]));
-  return {
-    ...wanted,
-    filled: wanted.filled.union(filledSets(observed, wanted.family)),
-    closedToNode: [...distinct.values()].sort(byFrontend),
-  };
+/** What serves the old and the new sets alike while the kernel goes from one to the other: no entry loses its rules before it goes. */
+export function meanwhile(wanted: RuleInputs, observed: IpsetState): RuleInputs {
+  return { ...wanted, filled: wanted.filled.union(filledSets(observed, wanted.family)) };
 }
 
 export function byFrontend(a: ClosedFrontend, b: ClosedFrontend): number {

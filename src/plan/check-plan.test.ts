@@ -99,6 +99,8 @@ describe('plan/check-plan', () => {
     expect(messages(rules, without)).to.include(
       'all: a rule of chain KUBE-SERVICES in table nat names set KUBE-CLUSTER-IP, which is not there',
     );
+    const last = { tool: 'ipset', steps: [{ kind: 'destroy-set', name: 'KUBE-CLUSTER-IP' }] } as const;
+    expect(messages([...rules, last], without), 'when it goes in the end').to.deep.equal([]);
     const jump = { from: 'INPUT', rule: '-m comment --comment x -j KUBE-NOWHERE', place: 'first' } as const;
     const change = { table: 'filter', chains: new Map(), jumps: [jump], removedJumps: [], removedChains: [] } as const;
     expect(

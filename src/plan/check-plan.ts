@@ -88,15 +88,16 @@ function checkIpsetStep(step: IpsetStep, family: Family): readonly Flaw[] {
 }
 
 /** Rules that name a set or a chain which is not there make the tool refuse all rules of its script. */
-function checkTable({ table, chains, jumps }: TableChange, { after }: Plan): readonly Flaw[] {
+function checkTable({ table, chains, jumps }: TableChange, { after, parts }: Plan): readonly Flaw[] {
   const present = after.tables[table];
+  const isThere = (set: string) => after.sets.has(set) || isDestroyed(set, parts);
   const rules = [
     ...[...chains].flatMap(([chain, own]) => own.map((rule) => [chain, rule] as const)),
     ...jumps.map(({ from, rule }) => [from, rule] as const),
   ];
   return rules.flatMap(([chain, rule]) => [
     ...[...rule.matchAll(/--match-set (\S+) /g)]
-      .filter(([, name = '']) => !after.sets.has(name))
+      .filter(([, name = '']) => !isThere(name))
       .map(([, name]) =>
         flaw(`a rule of chain ${chain} in table ${table} names set ${name}, which is not there`, undefined),
       ),
@@ -106,6 +107,12 @@ function checkTable({ table, chains, jumps }: TableChange, { after }: Plan): rea
         flaw(`a rule of chain ${chain} in table ${table} leads to chain ${name}, which is not there`, undefined),
       ),
   ]);
+}
+
+/** Rules may name it until then. */
+function isDestroyed(set: string, parts: readonly PlanPart[]): boolean {
+  const steps = parts.flatMap((part) => (part.tool === 'ipset' ? part.steps : []));
+  return steps.some((step) => step.kind === 'destroy-set' && step.name === set);
 }
 
 function flaw(message: string, of: Refused | undefined): Flaw {

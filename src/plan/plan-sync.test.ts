@@ -85,6 +85,7 @@ describe('plan/plan-sync', () => {
       'ipvs add-virtual-server, add-real-server',
       'address bind-address, unbind-address',
       'ipvs delete-virtual-server',
+      'iptables nat',
       'ipset delete-entry',
     ]);
   });
@@ -95,6 +96,17 @@ describe('plan/plan-sync', () => {
       'iptables nat, filter',
       'ipvs add-virtual-server, add-real-server',
     ]);
+  });
+
+  it('has the rules of other settings beside the old ones while endpoints come and go', () => {
+    const moved = desiredFor([[http, [endpoint({ address: ip('10.180.1.2') })]]], { masqueradeAll: true }).kernel;
+    const plan = planSync(moved, reached(cart), INPUTS);
+    expect(summary(plan)).to.deep.equal(['iptables nat', 'ipvs add-real-server, edit-real-server', 'iptables nat']);
+    const [early, late] = plan.parts.flatMap((part) => (part.tool === 'iptables' ? part.changes : []));
+    const rules = (change = early) => change?.chains.get('KUBE-SERVICES') ?? [];
+    const stood = cart.tables.nat.chains.get('KUBE-SERVICES') ?? [];
+    expect(new Set(rules(early))).to.deep.equal(new Set([...stood, ...rules(late)]));
+    expect(rules(late)).to.deep.equal(moved.tables.nat.chains.get('KUBE-SERVICES'));
   });
 
   it('joins neighbours of one tool into one process', () => {

@@ -18,6 +18,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { AT_ONCE, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
 import { withLingering } from './lingering.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
+import { withStandingRules } from './standing-rules.ts';
 
 /** What one tool has to do, in one process. */
 export type PlanPart =
@@ -43,7 +44,7 @@ export interface Plan {
 }
 
 export interface PlanOptions {
-  /** Rules that serve the old and the new alike; the wanted ones unless given. */
+  /** Rules for the old and the new sets alike; the wanted ones unless given. */
   readonly meanwhile?: WantedTables;
   readonly draining?: Draining;
   readonly staysBound?: StaysBound;
@@ -62,8 +63,9 @@ export interface BlockedSet {
 /**
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
  * servers, virtual servers before their addresses; the other way round for what goes. Rules are written early for the sake of what is new,
- * as `meanwhile`, which has rules for what goes too; and late where things go, so that what guards an address stands as long as the address
- * does. What leads to a virtual server that lingers stays with it; an address that outlives its virtual servers is shut before they go. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
+ * as `meanwhile` with those that stand, which are for what goes too; and late where things go, so that what guards an address stands as long
+ * as the address does. What leads to a virtual server that lingers stays with it; an address that outlives its virtual servers is shut before
+ * they go. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
  * one part.
  */
 export function planSync(
@@ -81,10 +83,9 @@ export function planSync(
   const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family), fixedSets);
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
   const dummy = diffDummy(observed.dummy, standing.dummy, own.mayUnbind);
-  const newServers = ipvs.additions.some(({ kind }) => kind === 'add-virtual-server');
-  const nothingNew = !newServers && sets.early.length === 0 && dummy.additions.length === 0;
+  const nothingNew = ipvs.additions.length + sets.early.length + dummy.additions.length === 0;
   const tables = applyTableChanges(observed.tables, unreferencing);
-  const early = nothingNew ? [] : diffIptables(tables, meanwhile);
+  const early = nothingNew ? [] : diffIptables(tables, withStandingRules(meanwhile, tables));
   const late = diffIptables(applyTableChanges(tables, early), desired.tables);
   const shuts = shutsOneOf(closing, desired.family);
   const rules = (changes: readonly TableChange[]): PlanPart => ({ tool: 'iptables', family: desired.family, changes });

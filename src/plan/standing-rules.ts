@@ -1,19 +1,32 @@
-import type { ReadTables, RuleText, WantedTables } from '../kernel/iptables/state.ts';
+import type { ReadTable, ReadTables, RuleText, WantedTable, WantedTables } from '../kernel/iptables/state.ts';
 
 /**
- * Wants also what keeps the node from frontends that stand: their virtual servers go later than the rules are written, and after a restart
- * only the kernel tells of them.
+ * Wants also what stands of our rules that masquerade or keep out, each behind the rule that it stood behind. Rules are written before
+ * virtual servers change, and what only the old ones say of a client, by another detector, by `masqueradeAll`, of a frontend that is closed
+ * to the node, holds for what still stands; after a restart only the kernel tells of it. A client whom either state masquerades gets its
+ * answers in both, so that together they harm nobody.
  */
-export function withStandingClosures(wanted: WantedTables, observed: ReadTables): WantedTables {
-  const present = observed.filter.get(CHAIN) ?? [];
-  const rules = wanted.filter.chains.get(CHAIN) ?? [];
-  const surplus = present.filter((rule) => CLOSES.test(rule) && !rules.includes(rule));
-  if (surplus.length === 0) return wanted;
-  const all: readonly RuleText[] = [...rules, ...surplus];
-  return { ...wanted, filter: { ...wanted.filter, chains: new Map(wanted.filter.chains).set(CHAIN, all) } };
+export function withStandingRules(wanted: WantedTables, observed: ReadTables): WantedTables {
+  return { nat: withStanding(wanted.nat, observed.nat), filter: withStanding(wanted.filter, observed.filter) };
 }
 
-const CHAIN = 'KUBE-IPVS-OUT-FILTER';
-
 /** As we and kube-proxy write them. */
-const CLOSES = /^-s \S+ -m ipvs --vproto \S+ --vaddr \S+ --vport \d+ -j DROP$/;
+const KEPT =
+  /(--match-set KUBE-.* -j (KUBE-MARK-MASQ|DROP)|^-s \S+ -m ipvs --vproto \S+ --vaddr \S+ --vport \d+ -j DROP)$/;
+
+function withStanding(table: WantedTable, present: ReadTable): WantedTable {
+  const chains = [...table.chains].map(([name, rules]) => [name, merge(rules, present.get(name) ?? [])] as const);
+  return { ...table, chains: new Map(chains) };
+}
+
+function merge(wanted: readonly RuleText[], present: readonly RuleText[]): readonly RuleText[] {
+  const known = new Set(wanted);
+  const behind = new Map<RuleText | undefined, RuleText[]>();
+  let last: RuleText | undefined;
+  for (const rule of present) {
+    if (known.has(rule)) last = rule;
+    else if (KEPT.test(rule)) behind.set(last, [...(behind.get(last) ?? []), rule]);
+  }
+  if (behind.size === 0) return wanted;
+  return [undefined, ...wanted].flatMap((rule) => [...(rule === undefined ? [] : [rule]), ...(behind.get(rule) ?? [])]);
+}

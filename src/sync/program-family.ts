@@ -19,14 +19,13 @@ import type { OwnershipInputs } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
 import { describeRefused, type Refused, type Said } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
-import { withStandingClosures } from '../plan/standing-rules.ts';
 import { frozenServers, type Standing, withoutRefused } from '../plan/without-refused.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 
 /** A family's wanted state, and what of it is to be programmed how. */
 export interface ProgramInputs {
   readonly desired: Desired;
-  readonly wanted: Pick<DesiredState, 'touched' | 'settledRules'>;
+  readonly wanted: Pick<DesiredState, 'touched'>;
   readonly settings: ProxySettings;
   /** What the kernel is known not to take, or not to let go of, and is not tried. */
   readonly heldBack: readonly Refused[];
@@ -197,10 +196,8 @@ function allLeftOut({ heldBack }: ProgramInputs, { leftOut }: Attempt): readonly
   return [...heldBack, ...leftOut.map(({ refused }) => refused)];
 }
 
-/** What was settled before is known from memory, or from the kernel after a restart. */
-function meanwhileTables({ desired, wanted: { settledRules } }: ProgramInputs, observed: ObservedState): WantedTables {
-  const tables = wantedTables(meanwhile(desired.rules, settledRules, observed.sets));
-  return settledRules ? tables : withStandingClosures(tables, observed.tables);
+function meanwhileTables({ desired }: ProgramInputs, observed: ObservedState): WantedTables {
+  return wantedTables(meanwhile(desired.rules, observed.sets));
 }
 
 /** Only what is touched is compared, unless the scope is everything. */
