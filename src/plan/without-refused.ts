@@ -30,8 +30,8 @@ export interface Reduced {
  * deleted is wanted as it stands, and what stands is never taken away because something else is refused.
  *
  * - A virtual server takes along its address, unless another one needs it. It does not come without what guards it, nor without any entry
- *   that tells whose it is. One that stands gets no new real servers without what guards it, or
- *   masquerades it.
+ *   that tells whose it is. One that is not masqueraded comes without real servers, so that nobody is served in vain; one that stands gets no
+ *   new ones without either.
  * - An address is not bound without the entry that guards the node behind it.
  * - A frontend that stands keeps its old entry, without which it would be closed, where a new one is refused.
  * - A set that cannot be made is refused all of its entries, and no rule names it.
@@ -133,7 +133,7 @@ function serversWithout(
       !isOpen(server) &&
       isInLedger(server, desired, reduced)
     ) {
-      servers.set(key, withoutReals(server, changes));
+      servers.set(key, isFrozen(server) ? { ...server, realServers: [] } : withoutReals(server, changes));
     }
   }
   return servers;

@@ -160,4 +160,23 @@ describe('test/kernel/packets/guards', () => {
     await node.tryPass('normal');
     expect((await answers(node, 'TCP 198.51.100.1 port 80')).get('a stranger')?.isOpen).to.equal(false);
   });
+
+  it('a cluster address whose entry is refused is refused to everybody at once, and the node does not wait in vain', async () => {
+    const node = newNode();
+    const end = refuseLines(node.kernel, (line) => line === 'add KUBE-CLUSTER-IP 172.20.1.1,6:80');
+    node.record(web({}, [1, 3]));
+    await node.tryPass('normal');
+    const meanwhile = await answers(node, 'TCP 172.20.1.1 port 80');
+    expect(Object.fromEntries([...meanwhile].map(([sender, { text }]) => [sender, text]))).to.deep.equal({
+      'a client of 10.0.0.0/8': 'refused by KUBE-IPVS-FILTER',
+      'a neighbour': 'refused by KUBE-IPVS-FILTER',
+      'a stranger': 'refused by KUBE-IPVS-FILTER',
+      'a Pod': 'refused by KUBE-IPVS-FILTER',
+      'the node': 'refused by IPVS',
+    });
+    end();
+    await node.pass();
+    const served = await answers(node, 'TCP 172.20.1.1 port 80');
+    expect([...served.values()].every(({ isServed }) => isServed)).to.equal(true);
+  });
 });
