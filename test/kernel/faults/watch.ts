@@ -11,7 +11,8 @@ import { numbered } from './others.ts';
  *   fault has touched is right all along, and nothing of others is touched, which counts as wanted. An address stands with one of its
  *   virtual servers at least.
  * - A wanted real server of a virtual server that stands is gone or has weight 0, or one of TCP with connections is gone.
- * - A virtual server has come before its rules and set entries, or an address before its virtual servers.
+ * - A virtual server has come before its rules and set entries, or an address before its virtual servers. At an address that is bound
+ *   already it comes empty, and its real servers come after them.
  * - An address is bound that has no virtual server, nor is to have one; but for one that the kernel was made not to let go of.
  */
 export class Watch {
@@ -23,6 +24,8 @@ export class Watch {
   #working: ReadonlySet<string> = new Set();
   #busy: readonly string[] = [];
   #orphans: ReadonlySet<string> = new Set();
+  /** Virtual servers that have come empty. */
+  #empty: ReadonlySet<string> = new Set();
 
   /** `refusedLines`: of scripts, as far as tools were made to refuse them; live. */
   constructor(kernel: MemoryKernel, refusedLines: ReadonlySet<string>) {
@@ -44,6 +47,7 @@ export class Watch {
       return server.startsWith('-t') && hasLine(wanted.ipvs, `-A ${server} `) && hasLine(present.ipvs, `-a ${real} `);
     });
     this.#orphans = orphansOf(present);
+    this.#empty = new Set();
   }
 
   /** A call of the tool has ended. */
@@ -56,8 +60,7 @@ export class Watch {
     for (const line of this.#standing[section]) if (!now.has(line)) throw new Error(`it took away: ${line}`);
     if (section === 'ipvs') this.#lookAtReals();
     if (section === 'ipvs' || section === 'addresses') this.#lookAtOrphans();
-    if (section === 'ipvs')
-      for (const server of serversOf(now).difference(serversOf(before.ipvs))) this.#serverCame(server);
+    if (section === 'ipvs') this.#lookAtNew(serversOf(now).difference(serversOf(before.ipvs)));
     if (section === 'addresses') for (const line of now.difference(before.addresses)) this.#addressCame(line);
   }
 
@@ -75,6 +78,16 @@ export class Watch {
       if (this.#orphans.has(address) || lacking.has(address) || this.#isHeld(address)) continue;
       throw new Error(`${address} is bound without any virtual server`);
     }
+  }
+
+  #lookAtNew(servers: ReadonlySet<string>): void {
+    const { ipvs, addresses } = this.#present;
+    const mayBeEmpty = (server: string) =>
+      this.#empty.has(server) || addresses.has(`bound ${addressOf(`-A ${server}`)}`);
+    const isEmpty = (server: string) => mayBeEmpty(server) && !hasLine(ipvs, `-a ${server} `);
+    const come = [...servers.union(this.#empty.intersection(serversOf(ipvs)))];
+    for (const server of come) if (!isEmpty(server)) this.#serverCame(server);
+    this.#empty = new Set(come.filter(isEmpty));
   }
 
   /** The one exception are entries that the kernel refuses, but for those that guard. */
