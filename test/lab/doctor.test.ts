@@ -75,6 +75,7 @@ describe('test/lab/doctor', () => {
         const wrong = findings.filter(({ level }) => level !== 'note');
         expect(wrong.map(({ id }) => id).toSorted()).to.deep.equal([
           'address-twice',
+          'api-anonymous',
           'api-through-service',
           'api-unreachable',
           'arp-not-strict',
