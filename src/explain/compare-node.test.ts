@@ -181,6 +181,8 @@ describe('explain/compare-node', () => {
       thing: `virtual server ${SERVER}`,
       why: 'its Service is deleted; it lingers until its connections have ended',
     });
+    const taken = { ...wanted, node: { ...wanted.node, otherNodeAddresses: new Set([ip('172.20.1.1')]) } };
+    expect(compareNode(taken, busy, { ...SETTINGS, drainsDeleted: true }).changes.length).to.be.above(0);
     expect(said(busy, wanted)[0]).to.deep.equal([
       'remove',
       'entry 172.20.1.1,tcp:80 of set KUBE-CLUSTER-IP',

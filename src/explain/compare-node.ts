@@ -1,7 +1,7 @@
 import type { Desired } from '../desired/desired.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { PATIENT } from '../kernel/ipvs/diff.ts';
-import type { IpvsState, RealServer } from '../kernel/ipvs/state.ts';
+import type { IpvsState, RealServer, VirtualServer } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { checkPlan } from '../plan/check-plan.ts';
 import { type Plan, planSync } from '../plan/plan-sync.ts';
@@ -33,14 +33,18 @@ export interface CompareSettings extends Pick<ProxySettings, 'behaviour' | 'excl
  * also when their last connection has ended and somebody only has to see it. Nothing is known of what a running daemon remembers.
  */
 export function compareNode(desired: Desired, observed: ObservedState, settings: CompareSettings): Comparison {
+  const { ownAddresses, otherNodeAddresses } = desired.node;
   const inputs = {
     behaviour: settings.behaviour,
     excludeCIDRs: settings.excludeCIDRs,
-    ownAddresses: desired.node.ownAddresses,
+    ownAddresses,
     wanted: { servers: new Set(desired.kernel.ipvs.keys()), addresses: desired.kernel.dummy.addresses },
   };
   const seen = { ...observed, ipvs: withoutLooks(observed.ipvs) };
-  const draining = { ...PATIENT, ofDeletedServers: settings.drainsDeleted };
+  const draining = {
+    ...PATIENT,
+    mayLinger: ({ address }: VirtualServer) => settings.drainsDeleted && !otherNodeAddresses.has(address),
+  };
   const plan = planSync(desired.kernel, seen, inputs, { draining });
   return {
     plan,

@@ -2,7 +2,9 @@ import { type Draining, diffIpvs, type IpvsStep } from '../kernel/ipvs/diff.ts';
 import type { IpvsState, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 import { checkIpvsStep } from './check-plan.ts';
+import type { IsFrozen } from './frozen-servers.ts';
 import type { PlanPart } from './plan-sync.ts';
+import { leftAsItIs } from './refused-servers.ts';
 
 /**
  * What may be done of a family whatever else does not work: new endpoints of virtual servers that stand and stay, and the end of old ones.
@@ -11,19 +13,18 @@ import type { PlanPart } from './plan-sync.ts';
 export function independentParts(
   { family, ipvs: desired }: Pick<KernelState, 'family' | 'ipvs'>,
   observed: IpvsState,
-  isFrozen: (server: VirtualServer) => boolean,
+  isFrozen: IsFrozen,
   draining: Draining,
 ): readonly PlanPart[] {
   const [wanted, standing] = [new Map<VirtualServerKey, VirtualServer>(), new Map<VirtualServerKey, VirtualServer>()];
   for (const [key, server] of desired) {
     const present = observed.get(key);
     if (!present) continue;
-    wanted.set(key, server);
+    wanted.set(key, leftAsItIs(server, present, [], isFrozen(server, present)));
     standing.set(key, present);
   }
   const { additions, removals } = diffIpvs(standing, wanted, () => 'foreign', draining);
-  const isPossible = (step: IpvsStep) =>
-    checkIpvsStep(step, family).length === 0 && !(step.kind === 'add-real-server' && isFrozen(step.server));
+  const isPossible = (step: IpvsStep) => checkIpvsStep(step, family).length === 0;
   const steps = [...additions, ...removals].filter(isPossible);
   return steps.length === 0 ? [] : [{ tool: 'ipvs', steps }];
 }

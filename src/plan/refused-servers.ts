@@ -23,7 +23,7 @@ export function withoutReals(server: VirtualServer, changes: readonly ServerRefu
   return { ...server, realServers: server.realServers.filter((real) => !lacking.has(realServerKey(real))) };
 }
 
-/** A virtual server that stands: what was not to be changed stays as it is, what does not go gets no new clients. A frozen one gets no new real servers. */
+/** A virtual server that stands: what was not to be changed stays as it is, what does not go gets no new clients. A frozen one gets no new real servers, nor old ones back. */
 export function leftAsItIs(
   server: VirtualServer,
   present: VirtualServer,
@@ -35,7 +35,10 @@ export function leftAsItIs(
   const { realServers: _, ...properties } = isEdited ? present : server;
   const lacking = refusedReals(changes);
   const [wanted, standing] = [realsByKey(server.realServers), realsByKey(present.realServers)];
-  const reals = wanted.entries().filter(([key]) => standing.has(key) || !(isFrozen || lacking.has(key)));
+  const reals = wanted
+    .entries()
+    .filter(([key]) => standing.has(key) || !(isFrozen || lacking.has(key)))
+    .map(([key, real]) => [key, (isFrozen && unused(standing.get(key))) || real] as const);
   const isWantedAgain = (each: ServerRefused) =>
     each.kind === 'real-server' && each.change === 'deletion' && wanted.has(each.real);
   const stuck = stuckReals(
@@ -68,6 +71,10 @@ function stuckReals(present: VirtualServer, changes: readonly ServerRefused[]): 
     if (real) reals.set(each.real, edits.has(each.real) || real.weight === 0 ? real : withoutWeight(real));
   }
   return reals;
+}
+
+function unused(real: RealServer | undefined): RealServer | undefined {
+  return real?.weight === 0 ? real : undefined;
 }
 
 /** What was counted before says nothing of what came until the weight was 0. */

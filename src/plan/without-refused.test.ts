@@ -72,6 +72,7 @@ describe('plan/without-refused', () => {
       loadBalancerSourceRanges: [cidr('10.0.0.0/8'), cidr('192.168.0.0/16')],
     });
     const far = desiredFor([[elsewhere, [endpoint()]]]).kernel;
+    const near = desiredFor([[elsewhere, [endpoint({ local: true })]]]).kernel;
     const udp = desiredFor([[servicePort({ ...policies, protocol: 'UDP' }), [endpoint({ local: true })]]]).kernel;
     const decisions = [
       { id: 'LOAD-BALANCER-FW', text: '198.51.100.1,tcp:80', lacks: ['TCP 198.51.100.1:80'] },
@@ -84,18 +85,24 @@ describe('plan/without-refused', () => {
       { id: 'NODE-PORT-LOCAL-UDP', text: '30080', lacks: ['UDP 192.168.0.10:30080'], of: udp },
       { id: 'LOAD-BALANCER-SOURCE-CIDR', text: '198.51.100.1,tcp:80,10.0.0.0/8', lacks: [] },
       { id: 'LOAD-BALANCER-SOURCE-IP', text: '198.51.100.1,tcp:80,198.51.100.1', lacks: [] },
-      { id: 'CLUSTER-IP', text: '172.20.1.1,tcp:80', lacks: [] },
-      { id: 'EXTERNAL-IP-LOCAL', text: '203.0.113.1,tcp:80', lacks: [] },
-      { id: 'LOAD-BALANCER', text: '198.51.100.1,tcp:80', lacks: [] },
+      { id: 'CLUSTER-IP', text: '172.20.1.1,tcp:80', lacks: [], empty: ['TCP 172.20.1.1:80'], of: near },
+      { id: 'EXTERNAL-IP-LOCAL', text: '203.0.113.1,tcp:80', lacks: [], empty: ['TCP 203.0.113.1:80'] },
+      { id: 'LOAD-BALANCER', text: '198.51.100.1,tcp:80', lacks: [], empty: ['TCP 198.51.100.1:80'] },
       { id: 'NODE-PORT-IP', text: '192.168.0.10', lacks: [] },
       { id: 'LOOP-BACK', text: '10.180.1.1,udp:8080,10.180.1.1', lacks: [], of: udp },
     ] as const;
     for (const { id, text, lacks, ...given } of decisions) {
-      it(`${id}, ${text}: ${lacks.length > 0 ? 'no' : 'yes'}`, () => {
+      const empty: readonly string[] = 'empty' in given ? given.empty : [];
+      const answer = empty.length > 0 ? 'without endpoints' : lacks.length > 0 ? 'no' : 'yes';
+      it(`${id}, ${text}: ${answer}`, () => {
         const wanted = 'of' in given ? given.of : far;
         expect(wanted.sets.get(setName(id, 'IPv4'))?.entries.has(text as SetEntry)).to.equal(true);
         const { desired } = withoutRefused(wanted, [entry(setName(id, 'IPv4'), text)], NOTHING);
         expect([...wanted.ipvs.keys()].filter((server) => !desired.ipvs.has(server))).to.deep.equal(lacks);
+        const emptied = [...desired.ipvs].filter(
+          ([server, { realServers }]) => realServers.length < (wanted.ipvs.get(server)?.realServers.length ?? 0),
+        );
+        expect(emptied.map(([server]) => server)).to.deep.equal(empty);
         const lost = [...wanted.dummy.addresses].filter((address) => !desired.dummy.addresses.has(address));
         expect(lost.every((address) => lacks.some((server) => server.includes(` ${address}:`)))).to.equal(true);
       });

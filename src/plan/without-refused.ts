@@ -1,10 +1,11 @@
-import { ownSets, type SetType, setName } from '../kernel/ipset/definitions.ts';
-import { addressEntry, addressPortEntry, type IpSet, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
+import { ownSets, setName } from '../kernel/ipset/definitions.ts';
+import { addressEntry, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
 import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
 import { realOfKey } from '../kernel/ipvs/real-servers.ts';
 import type { RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { IpAddress } from '../net/ip-address.ts';
+import { frontendsOf, frozenServers, missing } from './frozen-servers.ts';
 import { ledgerEntries } from './ownership.ts';
 import type { Refused } from './refused.ts';
 import { byServer, leftAsItIs, stuckServer, withoutReals } from './refused-servers.ts';
@@ -29,7 +30,8 @@ export interface Reduced {
  * deleted is wanted as it stands, and what stands is never taken away because something else is refused.
  *
  * - A virtual server takes along its address, unless another one needs it. It does not come without what guards it, nor without any entry
- *   that tells whose it is; one that stands gets no new real servers as long as nothing keeps clients from endpoints elsewhere.
+ *   that tells whose it is. One that is not masqueraded comes without real servers, so that nobody is served in vain; one that stands gets no
+ *   new ones without either.
  * - An address is not bound without the entry that guards the node behind it.
  * - A frontend that stands keeps its old entry, without which it would be closed, where a new one is refused.
  * - A set that cannot be made is refused all of its entries, and no rule names it.
@@ -62,18 +64,6 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
     fixedSets: fixed,
     lackingSets: lacking,
   };
-}
-
-/**
- * Tells the virtual servers that must not get new endpoints while the sets are these: nothing keeps clients outside from endpoints
- * elsewhere, or nothing brings the answers of those back by way of this node.
- */
-export function frozenServers(desired: KernelState, sets: IpsetState): (server: VirtualServer) => boolean {
-  const { keepLocal, exemptions } = ownSets(desired.family);
-  return frontendsOf(desired, [
-    ...missing([...keepLocal], desired.sets, sets),
-    ...missing([...exemptions.keys()], sets, desired.sets),
-  ]);
 }
 
 function setsWithout(desired: KernelState, refused: readonly Refused[], standing: Standing): IpsetState {
@@ -131,7 +121,7 @@ function serversWithout(
 ): ReadonlyMap<VirtualServerKey, VirtualServer> {
   const desired = { ...reduced, sets: wantedSets };
   const isOpen = frontendsOf(desired, missing([...ownSets(desired.family).guards], wantedSets, reduced.sets));
-  const isFrozen = frozenServers(desired, reduced.sets);
+  const isFrozen = frozenServers(desired, { sets: reduced.sets });
   const changesOf = byServer(refused);
   const servers = new Map<VirtualServerKey, VirtualServer>();
   for (const [key, server] of reduced.ipvs) {
@@ -143,7 +133,7 @@ function serversWithout(
       !isOpen(server) &&
       isInLedger(server, desired, reduced)
     ) {
-      servers.set(key, withoutReals(server, changes));
+      servers.set(key, isFrozen(server) ? { ...server, realServers: [] } : withoutReals(server, changes));
     }
   }
   return servers;
@@ -184,45 +174,6 @@ function addressesWithout(
 
 function guardOf({ family }: Pick<KernelState, 'family'>): string {
   return setName('IPVS-IPS', family);
-}
-
-/** Entries of these sets that are in the one and not in the other. */
-function missing(
-  names: readonly string[],
-  from: IpsetState,
-  within: IpsetState,
-): readonly (readonly [IpSet, SetEntry])[] {
-  return names.flatMap((name) => {
-    const [set, other] = [from.get(name), within.get(name)];
-    if (!set || set.entries === other?.entries) return [];
-    return [...set.entries].filter((entry) => !other?.entries.has(entry)).map((entry) => [set, entry] as const);
-  });
-}
-
-/** Tells the virtual servers that entries are about: those of the frontend, or of the node port. */
-function frontendsOf(
-  { family, sets }: KernelState,
-  entries: readonly (readonly [IpSet, SetEntry])[],
-): (server: VirtualServer) => boolean {
-  if (entries.length === 0) return () => false;
-  const { portals } = ownSets(family);
-  const about = new Set(
-    entries.map(([{ name, type }, entry]) => (isOfPorts(type) ? `${protocolOf(name)} ${entry}` : entry)),
-  );
-  return ({ address, protocol, port }) => {
-    const portal = addressPortEntry(address, protocol, port);
-    if (about.has(portal)) return true;
-    const isPortal = () => [...portals].some((name) => sets.get(name)?.entries.has(portal));
-    return about.has(`${protocol} ${port}`) && !isPortal();
-  };
-}
-
-function isOfPorts(type: SetType | string): boolean {
-  return type === 'bitmap:port';
-}
-
-function protocolOf(name: string): 'TCP' | 'UDP' {
-  return name.endsWith('UDP') ? 'UDP' : 'TCP';
 }
 
 /** `172.20.1.1,tcp:80`, whatever comes after it → `TCP 172.20.1.1:80`; `undefined` for entries of other kinds. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { real, server } from '../../test/builders/kernel-states.ts';
+import { ip } from '../../test/builders/net.ts';
 import type { KeptServer } from '../kernel/ipvs/diff.ts';
 import { virtualServerKey } from '../kernel/ipvs/state.ts';
 import { Drains } from './drains.ts';
@@ -36,6 +37,20 @@ describe('sync/drains', () => {
 
   it('looks when the time that a drain may take is over', () => {
     expect(waits(new Drains(2500), [0, 1000])).to.deep.equal([1000, 1500]);
+  });
+
+  it('looks at once at one that lingers at an address where none may, and at no other', () => {
+    const drains = new Drains(0);
+    const elsewhere = server([], { address: ip('172.20.1.2') });
+    const kept: readonly KeptServer[] = [
+      old,
+      { why: 'draining', server: elsewhere, real: real('10.180.0.2', { weight: 0 }) },
+      { why: 'lingering', server: elsewhere },
+    ];
+    drains.passed({ scope: 'everything', looked: 'everything' }, kept, 0);
+    const taken = (...addresses: string[]) => drains.due(1, new Set(addresses.map(ip))).servers;
+    expect(taken('172.20.1.1')).to.deep.equal([]);
+    expect(taken('172.20.1.1', '172.20.1.2')).to.deep.equal([virtualServerKey(elsewhere)]);
   });
 
   it('has nothing to look at once nothing is kept', () => {

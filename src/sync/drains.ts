@@ -6,6 +6,7 @@ import {
   type VirtualServerKey,
   virtualServerKey,
 } from '../kernel/ipvs/state.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 
 /** A real server that waits for its last connection to end. */
 export interface Drain {
@@ -63,9 +64,17 @@ export class Drains {
     return this.#limitMs > 0 && since !== undefined && nowMs - since >= this.#limitMs;
   }
 
-  /** Virtual servers that it is time to look at; of those that are not wanted any more all there is to them. */
-  due(nowMs: number): { readonly servers: readonly VirtualServerKey[]; readonly lingering: readonly VirtualServer[] } {
-    const due = [...this.#servers].filter(([, { nextMs }]) => nextMs <= nowMs);
+  /**
+   * Virtual servers that it is time to look at; of those that are not wanted any more all there is to them. `taken`: addresses at which none
+   * of these may linger.
+   */
+  due(
+    nowMs: number,
+    taken: ReadonlySet<IpAddress> = new Set(),
+  ): { readonly servers: readonly VirtualServerKey[]; readonly lingering: readonly VirtualServer[] } {
+    const due = [...this.#servers].filter(
+      ([, { nextMs, lingers, server }]) => nextMs <= nowMs || (lingers && taken.has(server.address)),
+    );
     return {
       servers: due.map(([key]) => key),
       lingering: due.flatMap(([, { server, lingers }]) => (lingers ? [server] : [])),

@@ -12,13 +12,14 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { checkPlan, type Flaw } from '../plan/check-plan.ts';
 import type { StaysBound } from '../plan/closing.ts';
 import { type Found, findRefused, makesNoSet, refusedSteps, stepsToTry, type TriedStep } from '../plan/find-refused.ts';
+import { frozenServers, frozenUnseen } from '../plan/frozen-servers.ts';
 import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
 import type { OwnershipInputs, Remembered } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
 import { describeRefused, type Refused, type Said } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
-import { frozenServers, type Standing, withoutRefused } from '../plan/without-refused.ts';
+import { type Standing, withoutRefused } from '../plan/without-refused.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 
 /** A family's wanted state, and what of it is to be programmed how. */
@@ -174,7 +175,7 @@ async function doIndependent(inputs: ProgramInputs, attempt: Attempt, failed: Fa
   if (!servers.ok) return failed;
   const standing: Standing = known.ok ? known.value : { ...NOTHING_KNOWN, ipvs: servers.value };
   const reduced = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), standing).desired;
-  const isFrozen = frozenServers(desired.kernel, standing.sets);
+  const isFrozen = known.ok ? frozenServers(desired.kernel, known.value) : frozenUnseen(desired.kernel);
   const parts = independentParts(reduced, servers.value, isFrozen, draining);
   const ran = await kernel.run([family], parts.map(renderPlanPart));
   if (ran.ok) return { ...failed, runs: ran.value };

@@ -2,7 +2,7 @@ import type { Desired } from '../desired/desired.ts';
 import type { DesiredState } from '../desired/desired-state.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { type Touched, union } from '../desired/touched.ts';
-import type { RealServerKey, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import type { RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { NodeView } from '../model/node-view.ts';
 import { succeed } from '../model/result.ts';
@@ -141,7 +141,8 @@ async function program(
   { settings, kernel, unreadable, everything, refusedBefore, drainsDeleted, nowMs }: PassInputs,
 ): Promise<Programmed> {
   const startedMs = nowMs();
-  const due = drains.due(startedMs);
+  const { otherNodeAddresses, ownAddresses } = desired.node;
+  const due = drains.due(startedMs, otherNodeAddresses);
   const looked = union([
     wanted.touched,
     touchedBy(due.lingering),
@@ -154,9 +155,8 @@ async function program(
   const scope = isFresh || refusedBefore.things.length > 0 ? 'everything' : looked;
   const draining = {
     isOver: (server: VirtualServerKey, real: RealServerKey) => drains.isOver(server, real, startedMs),
-    ofDeletedServers: drainsDeleted,
+    mayLinger: ({ address }: VirtualServer) => drainsDeleted && !otherNodeAddresses.has(address),
   };
-  const { otherNodeAddresses, ownAddresses } = desired.node;
   const isOfNode = (address: IpAddress) => otherNodeAddresses.has(address) || ownAddresses.includes(address);
   const programmed = await programFamily({
     desired,

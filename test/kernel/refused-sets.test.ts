@@ -34,26 +34,36 @@ function many(count: number): readonly ObjectJson[] {
   );
 }
 
+interface Consequence {
+  /** Services whose set it is. */
+  readonly of: readonly string[];
+  /** What does not come without it. */
+  readonly lacks?: readonly string[];
+  /** What comes without endpoints, as they would answer in vain. */
+  readonly empties?: readonly string[];
+}
+
 describe('test/kernel/refused-sets', () => {
   const newNode = (setRoom?: number) =>
     new NodeUnderTest({ families: ['IPv4'], ...(setRoom ? { settings: { setRoom } } : {}) });
   const wanted = newNode();
   before(() => wanted.apply(OBJECTS));
 
-  /** Services whose set it is, and what does not come without it. */
-  const consequences: Readonly<Record<string, { readonly of: readonly string[]; readonly lacks?: readonly string[] }>> =
-    {
-      'LOOP-BACK': { of: ['shop/closed', 'shop/plain', 'shop/ported'] },
-      'CLUSTER-IP': { of: ['shop/closed', 'shop/plain', 'shop/ported'] },
-      'IPVS-IPS': { of: ['shop/closed', 'shop/plain', 'shop/ported'] },
-      'LOAD-BALANCER': { of: ['shop/closed'] },
-      'LOAD-BALANCER-FW': { of: ['shop/closed'], lacks: ['-t 198.51.100.1:80'] },
-      'LOAD-BALANCER-SOURCE-CIDR': { of: ['shop/closed'] },
-      'NODE-PORT-IP': { of: ['shop/ported'] },
-      'NODE-PORT-TCP': { of: ['shop/ported'], lacks: ['-t 192.168.0.10:30080'] },
-    };
+  const consequences: Readonly<Record<string, Consequence>> = {
+    'LOOP-BACK': { of: ['shop/closed', 'shop/plain', 'shop/ported'] },
+    'CLUSTER-IP': {
+      of: ['shop/closed', 'shop/plain', 'shop/ported'],
+      empties: ['-t 172.20.1.1:80', '-t 172.20.1.2:80', '-t 172.20.1.3:80'],
+    },
+    'IPVS-IPS': { of: ['shop/closed', 'shop/plain', 'shop/ported'] },
+    'LOAD-BALANCER': { of: ['shop/closed'], empties: ['-t 198.51.100.1:80'] },
+    'LOAD-BALANCER-FW': { of: ['shop/closed'], lacks: ['-t 198.51.100.1:80'] },
+    'LOAD-BALANCER-SOURCE-CIDR': { of: ['shop/closed'] },
+    'NODE-PORT-IP': { of: ['shop/ported'] },
+    'NODE-PORT-TCP': { of: ['shop/ported'], lacks: ['-t 192.168.0.10:30080'] },
+  };
   for (const { id } of SET_DEFINITIONS) {
-    const { of, lacks = [] } = consequences[id] ?? { of: [] };
+    const { of, lacks = [], empties = [] } = consequences[id] ?? { of: [] };
     it(`KUBE-${id} cannot be made: told of ${of.join(', ') || 'nobody'}, without ${lacks.join() || 'nothing else'}; all else comes`, async () => {
       const node = newNode();
       const end = refuseLines(node.kernel, (line) => line.startsWith(`create KUBE-${id} `));
@@ -62,7 +72,9 @@ describe('test/kernel/refused-sets', () => {
       expect(report.errors).to.deep.equal([]);
       expect(servicesIn(report)).to.deep.equal(of);
       expect(leftIn(report)).to.deep.equal(of.length > 0 ? [] : [`set KUBE-${id}`]);
-      const lacking = (line: string) => lacks.some((server) => line.includes(` ${server} `));
+      const lacking = (line: string) =>
+        lacks.some((server) => line.includes(` ${server} `)) ||
+        empties.some((server) => line.startsWith(`-a ${server} `));
       expect(node.ipvs()).to.deep.equal(wanted.ipvs().filter((line) => !lacking(line)));
       expect(node.bound()).to.deep.equal(
         id === 'IPVS-IPS'

@@ -224,6 +224,31 @@ describe('test/reports/draining', () => {
     expect([node.bound(), refused(node)]).to.deep.equal([[], false]);
   });
 
+  it('R13: a Service that may finish lets go at once of an address that another Node turns out to have, and of no other', async () => {
+    const [outside, real] = ['-t 203.0.113.5:80', LOST];
+    const node = new NodeUnderTest({ draining: FINISH });
+    await node.apply(cart({ externalIPs: ['203.0.113.5'] }));
+    for (const server of [SERVER, outside]) node.kernel.ipvs.connect(server, real, 4);
+    node.record([]);
+    await node.passOnce();
+    expect(node.bound()).to.deep.equal(['172.20.1.1', '203.0.113.5']);
+    node.record([nodeObject('node-c', { addresses: ['203.0.113.5'] })]);
+    await node.passOnce();
+    expect(node.ipvs().filter((line) => line.includes(outside))).to.deep.equal([]);
+    expect([lines(node).length > 0, node.bound()]).to.deep.equal([true, ['172.20.1.1']]);
+    expect(node.kernel.ipsets.save()).to.not.include('203.0.113.5');
+  });
+
+  it('R13: a Service that may finish does not do so at an address that another Node has by then', async () => {
+    const node = new NodeUnderTest({ draining: FINISH });
+    const objects = cart({ externalIPs: ['203.0.113.5'] });
+    await node.apply(objects);
+    node.kernel.ipvs.connect('-t 203.0.113.5:80', LOST, 4);
+    node.record([...objects, nodeObject('node-c', { addresses: ['203.0.113.5'] })]);
+    await node.passOnce();
+    expect(node.bound()).to.deep.equal(['172.20.1.1']);
+  });
+
   it('R13: the documentation says what becomes of the connections of a deleted Service', () => {
     expect(page('reference/configuration.md')).to.match(
       /connections to a Service that was deleted: `reset` ends them .*`finish` .*`cut` /,

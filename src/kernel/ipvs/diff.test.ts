@@ -170,7 +170,7 @@ describe('kernel/ipvs/diff', () => {
   });
 
   describe('a virtual server that is not wanted any more, when its connections may end', () => {
-    const lasting: Draining = { ...PATIENT, ofDeletedServers: true };
+    const lasting: Draining = { ...PATIENT, mayLinger: () => true };
     const end = (present: IpvsState, draining = lasting) => diffIpvs(present, new Map(), () => 'yes', draining);
 
     it('lingers with weight 0 until nobody is connected any more, and then goes as a whole', () => {

@@ -44,12 +44,12 @@ export type MayDelete = (server: VirtualServer) => 'yes' | Unwanted;
 export interface Draining {
   /** True when they have had their time: they go with whatever connections they have. */
   readonly isOver: (server: VirtualServerKey, real: RealServerKey) => boolean;
-  /** Virtual servers that are not wanted any more linger until their connections have ended; else they go at once. */
-  readonly ofDeletedServers: boolean;
+  /** True of a virtual server that, once it is not wanted any more, lingers until its connections have ended; others go at once. */
+  readonly mayLinger: (server: VirtualServer) => boolean;
 }
 
 /** Every real server may take its time, and virtual servers go at once. */
-export const PATIENT: Draining = { isOver: () => false, ofDeletedServers: false };
+export const PATIENT: Draining = { isOver: () => false, mayLinger: () => false };
 
 interface Parts {
   readonly additions: IpvsStep[];
@@ -130,7 +130,7 @@ function diffServer(
 
 /** A virtual server that is not wanted any more lingers as long as one of its real servers drains. */
 function endServer(key: VirtualServerKey, server: VirtualServer, draining: Draining, parts: Parts): void {
-  const mayLinger = draining.ofDeletedServers && server.protocol === 'TCP';
+  const mayLinger = server.protocol === 'TCP' && draining.mayLinger(server);
   const busy = mayLinger && server.realServers.some((real) => isDraining(key, real, draining));
   if (!busy) {
     parts.removals.push({ kind: 'delete-virtual-server', server });

@@ -5,7 +5,7 @@ import { HOST_PORT } from './questions.ts';
 export interface Answer {
   /** Somebody answers, always. */
   readonly isServed: boolean;
-  /** A rule keeps the sender out, or nobody is there. A virtual server without endpoints is neither: it may get some before its rules change. */
+  /** A rule keeps the sender out, or nobody is there. */
   readonly isClosed: boolean;
   /** It may reach somebody, whether answered or not. */
   readonly isOpen: boolean;
@@ -21,7 +21,7 @@ export function answerOf(outcomes: readonly Outcome[]): Answer {
   const isInVain = arrivals.some(({ answered }) => !answered);
   return {
     isServed: outcomes.length > 0 && arrivals.length === outcomes.length && !isInVain,
-    isClosed: outcomes.every((outcome) => 'by' in outcome && outcome.by !== 'IPVS'),
+    isClosed: outcomes.every((outcome) => 'by' in outcome),
     isOpen: arrivals.length > 0,
     isInVain,
     isHost: arrivals.some(({ port }) => port === HOST_PORT),

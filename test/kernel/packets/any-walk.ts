@@ -62,7 +62,8 @@ function anyPacketStep(behaviours: readonly Behaviour[]): fc.Arbitrary<PacketSte
 }
 
 const STARTS = [
-  ...['', '', 'add', 'del', '-A', '-a', '-E', '-e', '-D', '-d', 'address replace', 'address delete', '*nat', '*filter'],
+  ...['', '', 'add', 'del', '-A', '-a', '-E', '-e', '-D', '-d', 'address replace', 'address delete'],
+  ...['*', '*', '*nat', '*nat', '*filter', '*filter'],
   ...['add KUBE-LOAD-BALANCER', 'add KUBE-CLUSTER-IP', 'add KUBE-EXTERNAL'],
 ];
 
