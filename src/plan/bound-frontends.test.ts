@@ -37,6 +37,9 @@ describe('plan/bound-frontends', () => {
     expect(shuts(step('KUBE-CLUSTER-IP', '172.20.1.1,tcp:80', 'add-entry'))).to.equal(false);
     expect(shuts(step('KUBE-IPVS-IPS', '172.20.1.1'))).to.equal(false);
     expect(shuts(step('KUBE-LOAD-BALANCER-FW', '172.20.1.1,tcp:80'))).to.equal(false);
+    const many = Array.from({ length: 1001 }, () => ({ ...cart, realServers: [POD, POD] }));
+    const gone = many.map((each): IpvsStep => ({ kind: 'delete-virtual-server', server: each }));
+    expect(shutting(wanted, gone, bound).empties, 'of very many').to.deep.equal([]);
     const withAddress = shutting(wanted, [deleted], new Set());
     expect(withAddress.empties).to.deep.equal([]);
     expect(withAddress.shuts(step('KUBE-CLUSTER-IP', '172.20.1.1,tcp:80'))).to.equal(false);

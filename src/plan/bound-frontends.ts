@@ -26,7 +26,10 @@ export function comesEmpty(
 
 /** What has to be done before virtual servers are deleted whose addresses stay. */
 export interface Shutting {
-  /** They lose their real servers, and so refuse everybody: without its entries the node itself would be served, and get no answer. */
+  /**
+   * They lose their real servers, and so refuse everybody: without its entries the node itself would be served, and get no answer. Not where
+   * that is so much that others would wait for it.
+   */
   readonly empties: readonly IpvsStep[];
   /** Then they lose the entries that let their clients past the filter. */
   readonly shuts: (step: IpsetStep) => boolean;
@@ -43,13 +46,17 @@ export function shutting(
     kind === 'delete-virtual-server' && stay.has(server.address) ? [server] : [],
   );
   const entries = new Set(ending.map(entryOf));
+  const empties = ending.flatMap((server) =>
+    server.realServers.map((real): IpvsStep => ({ kind: 'delete-real-server', server, real })),
+  );
   return {
-    empties: ending.flatMap((server) =>
-      server.realServers.map((real): IpvsStep => ({ kind: 'delete-real-server', server, real })),
-    ),
+    empties: empties.length > MOST_EMPTIED ? [] : empties,
     shuts: (step) => step.kind === 'delete-entry' && portals.has(step.set.name) && entries.has(step.entry),
   };
 }
+
+/** A virtual server is deleted as fast as one of its real servers, however many it has. */
+const MOST_EMPTIED = 2000;
 
 function entryOf({ address, protocol, port }: VirtualServer): SetEntry {
   return addressPortEntry(address, protocol, port);

@@ -12,7 +12,7 @@ import { numbered } from './others.ts';
  *   virtual servers at least.
  * - A wanted real server of a virtual server that stands is gone or has weight 0, or one of TCP with connections is gone.
  * - A virtual server has come before its rules and set entries, or an address before its virtual servers. At an address that is bound
- *   already it comes empty, and its real servers come after them.
+ *   already it comes empty, and its real servers come after what guards it; all others are refused there without its entries.
  * - An address is bound that has no virtual server, nor is to have one; but for one that the kernel was made not to let go of.
  */
 export class Watch {
@@ -86,12 +86,12 @@ export class Watch {
       this.#empty.has(server) || addresses.has(`bound ${addressOf(`-A ${server}`)}`);
     const isEmpty = (server: string) => mayBeEmpty(server) && !hasLine(ipvs, `-a ${server} `);
     const come = [...servers.union(this.#empty.intersection(serversOf(ipvs)))];
-    for (const server of come) if (!isEmpty(server)) this.#serverCame(server);
+    for (const server of come) if (!isEmpty(server)) this.#serverCame(server, this.#empty.has(server));
     this.#empty = new Set(come.filter(isEmpty));
   }
 
   /** The one exception are entries that the kernel refuses, but for those that guard. */
-  #serverCame(server: string): void {
+  #serverCame(server: string, hasComeEmpty: boolean): void {
     const address = addressOf(`-A ${server}`);
     const key = ` ${entryOf(server)}`;
     for (const line of this.#wanted.ipset.difference(this.#present.ipset)) {
@@ -99,7 +99,7 @@ export class Watch {
       const isPassedOver = this.#isRefused(line)
         ? !GUARD.test(line)
         : EXEMPTION.test(line) || (this.#mayBeFull(line) && !GUARD.test(line));
-      if (!isOfIt || isPassedOver) continue;
+      if (!isOfIt || isPassedOver || (hasComeEmpty && !GUARD.test(line))) continue;
       throw new Error(`virtual server ${server} came before: ${line}`);
     }
     this.#rulesBefore(`virtual server ${server}`, address);
