@@ -102,7 +102,7 @@ export class Watch {
       if (!isOfIt || isPassedOver || (hasComeEmpty && !GUARD.test(line))) continue;
       throw new Error(`virtual server ${server} came before: ${line}`);
     }
-    this.#rulesBefore(`virtual server ${server}`, address);
+    this.#rulesBefore(`virtual server ${server}`, address, (rule) => !hasComeEmpty || this.#isGuardedBy(rule, key));
   }
 
   #addressCame(line: string): void {
@@ -113,13 +113,19 @@ export class Watch {
     }
     const guard = `add KUBE-${address.includes(':') ? '6-' : ''}IPVS-IPS ${address}`;
     if (!this.#present.ipset.has(guard)) throw new Error(`address ${address} came before: ${guard}`);
-    this.#rulesBefore(`address ${address}`, address);
+    this.#rulesBefore(`address ${address}`, address, () => true);
   }
 
-  #rulesBefore(what: string, address: string): void {
+  /** It keeps clients out of a frontend, or brings answers back to them, by a set that is to have its entry. */
+  #isGuardedBy(rule: string, key: string): boolean {
+    const [, set] = GUARDING.exec(rule) ?? [];
+    return this.#wanted.ipset.has(`add ${set}${key}`);
+  }
+
+  #rulesBefore(what: string, address: string, isNeeded: (rule: string) => boolean): void {
     const family = address.includes(':') ? 'IPv6' : 'IPv4';
     for (const line of this.#wanted[family].difference(this.#present[family])) {
-      if (this.#lacksSet(/--match-set (\S+) /.exec(line)?.[1])) continue;
+      if (!isNeeded(line) || this.#lacksSet(/--match-set (\S+) /.exec(line)?.[1])) continue;
       throw new Error(`${what} came before: ${line}`);
     }
   }
@@ -174,6 +180,7 @@ const SECTION_OF: Readonly<Partial<Record<Tool, Section>>> = {
 const EXEMPTION = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
 /** Sets whose entries keep somebody out, or tell endpoints who calls. */
 const GUARD = /LOAD-BALANCER-FW |-NO-LOCAL |LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
+const GUARDING = /--match-set (\S+) .*-j (DROP|KUBE-MARK-MASQ|KUBE-SOURCE-RANGES-FIREWALL|KUBE-LOAD-BALANCER)$/;
 const PROTOCOLS: Readonly<Record<string, string>> = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' };
 
 /** What is wanted and there already. */
