@@ -78,7 +78,7 @@ export function planSync(
   const own = ownership(observed, inputs);
   const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete, draining);
   const kept = [...ipvs.kept, ...stuckServers(stuck, desired.ipvs)];
-  const lingering = withLingering(desired, observed, kept);
+  const lingering = withLingering(desired, observed, kept, inputs.ownAddresses);
   const closing = closingAddresses(lingering, observed, ipvs.cut, staysBound);
   const standing = withClosing(lingering, closing);
   const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family), fixedSets);
