@@ -37,12 +37,12 @@ describe('cleanup/ipvs-mode', () => {
     });
   }
 
-  it('knows every set of each family, the one for exchange, and those of older releases', () => {
+  it('knows every set of each family, those for exchange, and those of older releases', () => {
     for (const family of FAMILIES) {
       expect(ipvsModeSets(family)).to.include.members(SET_DEFINITIONS.map(({ id }) => setName(id, family)));
     }
-    expect(ipvsModeSets('IPv6')).to.include.members(['KUBE-6-EXCHANGE', 'KUBE-6-NODE-PORT-SCTP']);
-    expect(ipvsModeSets('IPv4')).to.include.members(['KUBE-EXCHANGE', 'KUBE-NODE-PORT-LOCAL-SCTP']);
+    expect(ipvsModeSets('IPv6')).to.include.members(['KUBE-6-EXCHANGE', 'KUBE-6-EXCHANGE-2', 'KUBE-6-NODE-PORT-SCTP']);
+    expect(ipvsModeSets('IPv4')).to.include.members(['KUBE-EXCHANGE', 'KUBE-EXCHANGE-2', 'KUBE-NODE-PORT-LOCAL-SCTP']);
   });
 
   function removed(text: string) {

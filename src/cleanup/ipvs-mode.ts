@@ -9,8 +9,8 @@ const OLD_SETS = ['NODE-PORT-SCTP', 'NODE-PORT-LOCAL-SCTP'];
 
 /** Names of all sets of a family that are ours, whatever is in them. */
 export function ipvsModeSets(family: Family): readonly string[] {
-  const { names, exchange } = ownSets(family);
-  return [...names, exchange, ...OLD_SETS.map((name) => `KUBE-${family === 'IPv6' ? '6-' : ''}${name}`)];
+  const { names, standIns } = ownSets(family);
+  return [...names, ...standIns, ...OLD_SETS.map((name) => `KUBE-${family === 'IPv6' ? '6-' : ''}${name}`)];
 }
 
 const ALL_SETS: ReadonlySet<string> = new Set(FAMILIES.flatMap(ipvsModeSets));

@@ -63,19 +63,21 @@ export function stepsToTry(plan: Plan, { part: index = 0, line = 0 }: Refusal, o
   const steps = part?.tool === 'ipset' ? part.steps : [];
   const refused = steps[line - 1];
   if (!refused) return { refused: [], others: [] };
-  const { exchange, closing, opening } = ownSets(plan.family);
-  const isEndOfExchange = (step: IpsetStep) => step.kind === 'destroy-set' && step.name === exchange;
+  const { standIns, closing, opening } = ownSets(plan.family);
+  const isEndOfExchange = (step: IpsetStep) => step.kind === 'destroy-set' && standIns.includes(step.name);
   const end = steps.findIndex((step, at) => at >= line - 1 && step.kind === 'swap-sets');
   const start = steps.slice(0, line - 1).findLastIndex(isEndOfExchange) + 1;
   const swap = steps[end];
-  const exchanged = swap?.kind === 'swap-sets' ? swap.set.name : exchange;
-  if (refused.kind === 'swap-sets') return { refused: [tryOf(refused, plan, { exchange, exchanged })], others: [] };
+  const exchanged = swap?.kind === 'swap-sets' ? swap.set.name : undefined;
+  if (refused.kind === 'swap-sets') return { refused: [tryOf(refused, plan, { standIns, exchanged })], others: [] };
   const isInTheWay = (step: IpsetStep) =>
-    step !== refused && step.kind === 'create-set' && (step.set.name === exchange || observed.sets.has(step.set.name));
+    step !== refused &&
+    step.kind === 'create-set' &&
+    (standIns.includes(step.set.name) || observed.sets.has(step.set.name));
   const tried = steps
     .slice(start, end < 0 ? undefined : end)
     .filter((step) => step.kind === refused.kind && !isSetStepDone(step, observed) && !isInTheWay(step))
-    .map((step) => tryOf(step, plan, { exchange, exchanged }));
+    .map((step) => tryOf(step, plan, { standIns, exchanged }));
   const closes = ({ thing }: TriedStep) => closing.has(thing.set);
   const isClosing = 'entry' in refused && closing.has(refused.set.name);
   const opensFirst = refused.kind === 'add-entry' && !isClosing;
@@ -85,31 +87,30 @@ export function stepsToTry(plan: Plan, { part: index = 0, line = 0 }: Refusal, o
   return { refused: own, others: others.filter(isInTurn) };
 }
 
-/** `exchanged`: the set that is to be exchanged for the one that stands in for it. */
 interface Exchange {
-  readonly exchange: string;
-  readonly exchanged: string;
+  readonly standIns: readonly string[];
+  /** The set that is to be exchanged for the one that stands in for it. */
+  readonly exchanged: string | undefined;
 }
 
-function tryOf(step: IpsetStep, plan: Plan, { exchange, exchanged }: Exchange): TriedStep {
+function tryOf(step: IpsetStep, plan: Plan, { standIns, exchanged }: Exchange): TriedStep {
+  const meant = (name: string) => (standIns.includes(name) && exchanged) || name;
   switch (step.kind) {
     case 'swap-sets':
       return { step, thing: { kind: 'set', set: step.set.name, change: 'edit' } };
     case 'destroy-set': {
-      const isMadeAnew = step.name !== exchange && plan.after.sets.has(step.name);
+      const isMadeAnew = !standIns.includes(step.name) && plan.after.sets.has(step.name);
       return { step, thing: { kind: 'set', set: step.name, ...(isMadeAnew ? {} : { change: 'deletion' }) } };
     }
     case 'create-set': {
       const { name } = step.set;
-      return {
-        step,
-        thing: name === exchange ? { kind: 'set', set: exchanged, change: 'edit' } : { kind: 'set', set: name },
-      };
+      const isStandIn = standIns.includes(name);
+      return { step, thing: { kind: 'set', set: meant(name), ...(isStandIn ? { change: 'edit' } : {}) } };
     }
     default: {
       const thing = {
         kind: 'set-entry',
-        set: step.set.name === exchange ? exchanged : step.set.name,
+        set: meant(step.set.name),
         entry: step.entry,
       } as const;
       return { step, thing: step.kind === 'delete-entry' ? { ...thing, change: 'deletion' } : thing };

@@ -23,18 +23,17 @@ export function lackingRules(wanted: WantedTables, present: ReadTables): Lacking
       rules.filter((rule) => GUARD.test(rule) && !(isEntered && stands(rule, standing.get(chain) ?? []))),
     );
   });
-  const frontends = new Set(lacking.map((rule) => FRONTEND.exec(rule)?.[0]));
+  const frontends = new Set(lacking.map((rule) => FRONTEND.exec(rule)?.slice(1).join(' ')));
   return {
     sets: new Set(lacking.flatMap((rule) => setOf(rule) ?? [])),
-    isAbout: ({ address, protocol, port }) =>
-      frontends.has(`--vproto ${protocolNumber(protocol)} --vaddr ${address} --vport ${port}`),
+    isAbout: ({ address, protocol, port }) => frontends.has([protocolNumber(protocol), address, port].join(' ')),
   };
 }
 
 /** It drops, masquerades, or leads to where that is done. */
 const GUARD = /(--match-set|--vaddr) .* -j (DROP|KUBE-MARK-MASQ|KUBE-SOURCE-RANGES-FIREWALL|KUBE-LOAD-BALANCER)$/;
 const MASQUERADING = / -j (KUBE-MARK-MASQ|KUBE-LOAD-BALANCER)$/;
-const FRONTEND = /--vproto \d+ --vaddr \S+ --vport \d+/;
+const FRONTEND = /--vproto (\d+) --vaddr (\S+) --vport (\d+)/;
 
 function stands(rule: RuleText, present: readonly RuleText[]): boolean {
   if (present.includes(rule)) return true;

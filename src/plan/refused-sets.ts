@@ -13,7 +13,7 @@ export interface RefusedSets {
 }
 
 /**
- * A set that stands in for others and does not go is in the way of every exchange; an entry that stands and was refused all the same was
+ * Sets that stand in for others and do not go, both of them, are in the way of every exchange; an entry that stands and was refused all the same was
  * refused of the one that stands in. A set that was made by somebody meanwhile does not lack.
  */
 export function refusedSets(
@@ -21,7 +21,7 @@ export function refusedSets(
   refused: readonly Refused[],
   standing: IpsetState,
 ): RefusedSets {
-  const { names, exchange } = ownSets(family);
+  const { names, standIns } = ownSets(family);
   const lacking = new Set<string>();
   const fixed = new Set<string>();
   for (const each of refused) {
@@ -31,9 +31,12 @@ export function refusedSets(
     if (each.kind !== 'set') continue;
     const [wanted, present] = [sets.get(each.set), standing.get(each.set)];
     if (each.change === 'edit') fixed.add(each.set);
-    else if (each.change && each.set === exchange && present) for (const name of names) fixed.add(name);
     else if (!each.change && wanted && !(present && isSwappable(present, wanted))) lacking.add(each.set);
   }
+  const stuck = new Set(
+    refused.flatMap((each) => (each.kind === 'set' && each.change === 'deletion' ? [each.set] : [])),
+  );
+  if (standIns.every((name) => stuck.has(name) && standing.has(name))) for (const name of names) fixed.add(name);
   return { lacking: [...lacking], fixed };
 }
 

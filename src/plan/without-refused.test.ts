@@ -8,7 +8,7 @@ import type { IpSet, SetEntry } from '../kernel/ipset/state.ts';
 import { emptyTables } from '../kernel/iptables/diff.ts';
 import { type RealServerKey, realServerKey, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { Refused } from './refused.ts';
-import { withoutRefused } from './without-refused.ts';
+import { type Standing, withoutRefused } from './without-refused.ts';
 
 describe('plan/without-refused', () => {
   const http = servicePort({
@@ -263,12 +263,23 @@ describe('plan/without-refused', () => {
       expect([[...fixedSets], desired.sets]).to.deep.equal([['KUBE-CLUSTER-IP'], kernel.sets]);
     });
 
-    it('every set, while the one that would stand in for them does not go', () => {
-      const set: IpSet = { ...(setsWith('IPv4').get('KUBE-NODE-PORT-IP') as IpSet), name: 'KUBE-EXCHANGE' };
-      const observed = { ...standing, sets: new Map([...standing.sets, [set.name, set] as const]) };
-      const refused: Refused = { kind: 'set', set: set.name, change: 'deletion' };
-      expect(withoutRefused(kernel, [refused], observed).fixedSets.size).to.equal(kernel.sets.size);
-      expect(withoutRefused(kernel, [refused], standing).fixedSets.size).to.equal(0);
+    it('every set, while those that would stand in for them do not go', () => {
+      const old = setsWith('IPv4').get('KUBE-NODE-PORT-IP') as IpSet;
+      const names = ['KUBE-EXCHANGE', 'KUBE-EXCHANGE-2'];
+      const left = names.map((name) => [name, { ...old, name }] as const);
+      const observed: Standing = { ...standing, sets: new Map([...standing.sets, ...left]) };
+      const [first, second] = names.map((set): Refused => ({ kind: 'set', set, change: 'deletion' }));
+      const fixed = (refused: readonly (Refused | undefined)[], state = observed) =>
+        withoutRefused(
+          kernel,
+          refused.filter((each) => each !== undefined),
+          state,
+        ).fixedSets.size;
+      expect([fixed([first]), fixed([first, second]), fixed([first, second], standing)]).to.deep.equal([
+        0,
+        kernel.sets.size,
+        0,
+      ]);
     });
 
     it('a set that did not go', () => {

@@ -84,9 +84,13 @@ export async function programFamily(inputs: ProgramInputs): Promise<Programmed> 
   return 'attempt' in tried ? doIndependent(inputs, tried.attempt, tried.otherwise) : tried;
 }
 
-/** There are few of them, and each is found by itself. */
+/** There are few of them, and each is found by itself; so are those whose stand-in does not take an entry. */
 function refusedSetsIn({ leftOut }: Attempt): number {
-  return new Set(leftOut.flatMap(({ refused }) => (refused.kind === 'set' ? describeRefused(refused) : []))).size;
+  const sets = leftOut.flatMap(({ refused }) => {
+    if (refused.kind === 'set-entry') return refused.set;
+    return refused.kind === 'set' ? describeRefused(refused) : [];
+  });
+  return new Set(sets).size;
 }
 
 /** What an attempt came to; or what to do next, and what it came to if that is not done. */

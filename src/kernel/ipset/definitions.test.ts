@@ -38,13 +38,16 @@ describe('kernel/ipset/definitions', () => {
     ]);
   });
 
-  it('knows every name that is ours in a family, and the one under which sets are exchanged', () => {
+  it('knows every name that is ours in a family, and those under which sets are exchanged', () => {
     for (const family of FAMILIES) {
-      const { names: sets, exchange } = ownSets(family);
+      const { names: sets, standIns } = ownSets(family);
       expect(sets).to.deep.equal(SET_DEFINITIONS.map(({ id }) => setName(id, family)));
-      expect(sets).to.not.include(exchange);
+      expect(sets).to.not.include.members([...standIns]);
     }
-    expect(FAMILIES.map((family) => ownSets(family).exchange)).to.deep.equal(['KUBE-EXCHANGE', 'KUBE-6-EXCHANGE']);
+    expect(FAMILIES.flatMap((family) => ownSets(family).standIns)).to.deep.equal([
+      ...['KUBE-EXCHANGE', 'KUBE-EXCHANGE-2'],
+      ...['KUBE-6-EXCHANGE', 'KUBE-6-EXCHANGE-2'],
+    ]);
   });
 
   it('cuts names to what the kernel takes, and keeps them different', () => {

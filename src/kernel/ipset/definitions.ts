@@ -91,8 +91,11 @@ export function setName(id: SetId, family: Family): string {
 /** Sets of ours in a family, by name, whatever is wanted now. */
 export interface OwnSets {
   readonly names: readonly string[];
-  /** A set that stands in for another one until the two are swapped; between passes it is not there. */
-  readonly exchange: string;
+  /**
+   * A set that stands in for another one until the two are swapped; between passes it is not there. Where the kernel does not let go of the
+   * first, there is a second.
+   */
+  readonly standIns: readonly [string, string];
   /** Whose entries spare those of another set what its rule does, with that set: what is in both is not masqueraded. */
   readonly exemptions: ReadonlyMap<string, string>;
   /** Whose entries close what only entries of other sets open again. */
@@ -113,10 +116,11 @@ export interface OwnSets {
 export function ownSets(family: Family): OwnSets {
   const name = (id: SetId) => setName(id, family);
   const named = (...ids: readonly SetId[]) => new Set(ids.map(name));
+  const prefix = `KUBE-${family === 'IPv6' ? '6-' : ''}`;
   const keepLocal = named('CLUSTER-IP-NO-LOCAL', 'EXTERNAL-NO-LOCAL');
   return {
     names: SET_DEFINITIONS.map(({ id }) => name(id)),
-    exchange: `KUBE-${family === 'IPv6' ? '6-' : ''}EXCHANGE`,
+    standIns: [`${prefix}EXCHANGE`, `${prefix}EXCHANGE-2`],
     exemptions: new Map(EXEMPTIONS.map(([exempting, from]) => [name(exempting), name(from)])),
     closing: named('LOAD-BALANCER-FW'),
     opening: named('LOAD-BALANCER-SOURCE-CIDR', 'LOAD-BALANCER-SOURCE-IP'),

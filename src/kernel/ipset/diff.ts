@@ -22,7 +22,7 @@ export interface IpsetDiff {
 /**
  * What leads from `observed` to `desired`: additions early, deletions late. The other way round for entries that spare a frontend the
  * masquerading and neither come nor go with it: while it has servers elsewhere it needs that. A set with other parameters is replaced: made
- * and filled under another name, then swapped, so that a packet meets the old one or the new one. What closes comes after all that opens
+ * and filled under another name, one that is not wanted itself, then swapped, so that a packet meets the old one or the new one. What closes comes after all that opens
  * again; in `late` it goes first, as it stands first among the sets. Sets under own names that are not in `desired` are destroyed; all others
  * are not looked at. `fixed`: sets that are not replaced, whatever their size and options; what does not fit into them is for the kernel to say.
  */
@@ -32,8 +32,9 @@ export function diffIpsets(
   own: OwnSets,
   fixed: ReadonlySet<string> = NO_NAMES,
 ): IpsetDiff {
-  const isLeftOver = observed.has(own.exchange) && !desired.has(own.exchange);
-  const creates: IpsetStep[] = isLeftOver ? [{ kind: 'destroy-set', name: own.exchange }] : [];
+  const leftOver = own.standIns.filter((name) => observed.has(name) && !desired.has(name));
+  const creates: IpsetStep[] = leftOver.map((name) => ({ kind: 'destroy-set', name }));
+  const standIn = own.standIns.find((name) => !desired.has(name)) ?? own.standIns[0];
   const [opening, closing]: readonly [IpsetStep[], IpsetStep[]] = [[], []];
   const late: IpsetStep[] = [];
   const rebuilt: string[] = [];
@@ -49,7 +50,7 @@ export function diffIpsets(
         const waiting = adds(present.entries, set).filter(({ entry }) => isOld?.has(entry));
         const ending = deletes(kept, set).filter(({ entry }) => stays?.has(entry));
         const left = without(kept, ending);
-        early.push(...exchange(left, withEntries(set, without(set.entries, waiting)), own));
+        early.push(...exchange(left, withEntries(set, without(set.entries, waiting)), standIn));
         late.push(...deletes(left, set), ...waiting);
       } else {
         for (const step of adds(kept, set)) (isOld?.has(step.entry) ? late : early).push(step);
@@ -147,13 +148,13 @@ function keptEntries(present: IpSet): ReadonlySet<SetEntry> {
 const NO_ENTRIES: ReadonlySet<SetEntry> = new Set();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, own: OwnSets): readonly IpsetStep[] {
-  const full = withEntries({ ...wanted, name: own.exchange }, new Set([...wanted.entries, ...kept]));
+function exchange(kept: ReadonlySet<SetEntry>, wanted: IpSet, standIn: string): readonly IpsetStep[] {
+  const full = withEntries({ ...wanted, name: standIn }, new Set([...wanted.entries, ...kept]));
   return [
     { kind: 'create-set', set: full },
     ...adds(NO_ENTRIES, full),
-    { kind: 'swap-sets', set: wanted, other: own.exchange },
-    { kind: 'destroy-set', name: own.exchange },
+    { kind: 'swap-sets', set: wanted, other: standIn },
+    { kind: 'destroy-set', name: standIn },
   ];
 }
 

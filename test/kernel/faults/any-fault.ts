@@ -119,6 +119,8 @@ const SET_COMMANDS = [
   'create ',
   'create KUBE-EXCHANGE ',
   'create KUBE-6-EXCHANGE ',
+  'destroy KUBE-EXCHANGE',
+  'destroy KUBE-6-EXCHANGE',
   'swap ',
   'destroy ',
   'add ',

@@ -1,4 +1,6 @@
+import { ownSets } from '../../../src/kernel/ipset/definitions.ts';
 import type { SetEntry } from '../../../src/kernel/ipset/state.ts';
+import { FAMILIES } from '../../../src/net/family.ts';
 import { describeRefused, type Refused } from '../../../src/plan/refused.ts';
 import type { PassReport } from '../../../src/sync/proxier.ts';
 import { difference, type KernelLines } from './kernel-lines.ts';
@@ -37,10 +39,13 @@ export function checkReport(report: PassReport, { present, wanted, refusedLines 
 
 /**
  * Virtual servers that were wanted and stood have their real servers, whatever it was that did not work besides `ipvsadm`; but for those
- * that nothing keeps clients outside from, or whose answers would not come back.
+ * that nothing keeps clients outside from, or whose answers would not come back, as an entry lacks or the rule that uses it.
  */
 export function checkRollouts({ present, wanted }: Pick<Left, 'present' | 'wanted'>): void {
-  const unkept = [...wanted.ipset.difference(present.ipset)].filter((line) => KEEPS_LOCAL.test(line));
+  const rules = FAMILIES.flatMap((family) => [...wanted[family].difference(present[family])]);
+  const unused = rules.flatMap((rule) => / --match-set (\S+) .* -j (?!ACCEPT|RETURN|REJECT)/.exec(rule)?.[1] ?? []);
+  const isUnused = (line: string) => unused.some((set) => line.startsWith(`add ${set} `));
+  const unkept = [...wanted.ipset].filter((line) => NEEDED.test(line) && (isUnused(line) || !present.ipset.has(line)));
   const exempted = [...present.ipset.difference(wanted.ipset)].filter((line) => EXEMPTS.test(line));
   for (const line of wanted.ipvs.difference(present.ipvs)) {
     const [, server] = /^-a (\S+ \S+) /.exec(line) ?? [];
@@ -50,7 +55,8 @@ export function checkRollouts({ present, wanted }: Pick<Left, 'present' | 'wante
   }
 }
 
-const KEEPS_LOCAL = /-NO-LOCAL /;
+const NEEDED =
+  /-(NO-LOCAL|FW|CLUSTER-IP|EXTERNAL-IP|EXTERNAL-IP-LOCAL|LOAD-BALANCER|NODE-PORT-TCP|NODE-PORT-UDP|NODE-PORT-SCTP-HASH) /;
 const EXEMPTS = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
 
 /** The line of a script was about the thing. */
@@ -69,7 +75,7 @@ function isAbout(line: string, thing: Refused): boolean {
       if (change === 'edit') return isAboutExchange(line, thing.set);
       return line === `destroy ${thing.set}` || (change === undefined && line.startsWith(`create ${thing.set} `));
     default: {
-      const names = [thing.set, 'KUBE-EXCHANGE', 'KUBE-6-EXCHANGE'];
+      const names = [thing.set, ...FAMILIES.flatMap((family) => ownSets(family).standIns)];
       const isItself = names.some((name) => line === `${command('add', '', 'del')} ${name} ${numbered(thing.entry)}`);
       return isItself || (change === undefined && isAboutExchange(line, thing.set));
     }
@@ -101,7 +107,8 @@ function explains(thing: Refused, line: string, wanted: KernelLines): boolean {
       const isItself = line === `add ${thing.set} ${thing.entry}` || line === `bound ${thing.entry}`;
       const isUnbound = !wanted.addresses.has(`bound ${thing.entry.split(',')[0]}`);
       const isNeeded = GUARDS.test(thing.set) || (isUnbound && LEDGER.test(thing.set));
-      return isItself || (isNeeded && isOfEntry(thing.entry, line));
+      const isServing = PORTALS.test(thing.set) && line.startsWith('-a ');
+      return isItself || ((isNeeded || isServing) && isOfEntry(thing.entry, line));
     }
   }
 }
@@ -163,7 +170,7 @@ function explainsSurplus(thing: Refused, line: string, wanted: KernelLines): boo
   }
 }
 
-/** A frontend that stands keeps the old one of these where a new one is refused. */
+/** Without these a frontend gets no endpoints. One that stands keeps the old one of them where a new one is refused. */
 const PORTALS = /(?:CLUSTER-IP|EXTERNAL-IP|EXTERNAL-IP-LOCAL|LOAD-BALANCER)$/;
 
 /** The virtual server, one of its real servers, its address, or an entry that tells whose it is. */

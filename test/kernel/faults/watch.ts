@@ -1,4 +1,5 @@
 import type { Tool } from '../../../src/apply/tool.ts';
+import { ownSets } from '../../../src/kernel/ipset/definitions.ts';
 import type { MemoryKernel } from '../memory-kernel.ts';
 import { FOREIGN_ADDRESS } from './foreign.ts';
 import { type KernelLines, kernelLines, linesOf, SECTIONS, type Section } from './kernel-lines.ts';
@@ -149,18 +150,16 @@ export class Watch {
   /** An entry, or its whole set. */
   #isRefused(line: string): boolean {
     const [, set = '', entry = ''] = line.split(' ');
-    const names = [set, exchangeOf(set)];
+    const names = [set, ...standInsOf(set)];
     return this.#lacksSet(set) || names.some((name) => this.#refusedLines.has(`add ${name} ${numbered(entry)}`));
   }
 
   /** The set of an entry could not be made large enough. */
   #mayBeFull(line: string): boolean {
     const [, set = ''] = line.split(' ');
-    const exchange = exchangeOf(set);
-    return [...this.#refusedLines].some(
-      (each) =>
-        each === `swap ${set} ${exchange}` || each === `destroy ${exchange}` || each.startsWith(`create ${exchange} `),
-    );
+    const isInTheWay = (standIn: string) => (line: string) =>
+      line === `swap ${set} ${standIn}` || line === `destroy ${standIn}` || line.startsWith(`create ${standIn} `);
+    return standInsOf(set).some((standIn) => [...this.#refusedLines].some(isInTheWay(standIn)));
   }
 
   #lacksSet(set: string | undefined): boolean {
@@ -208,8 +207,8 @@ function entryOf(server: string): string {
   return `${addressOf(`-A ${server}`)},${PROTOCOLS[flag]}:${server.slice(server.lastIndexOf(':') + 1)}`;
 }
 
-function exchangeOf(set: string): string {
-  return set.startsWith('KUBE-6-') ? 'KUBE-6-EXCHANGE' : 'KUBE-EXCHANGE';
+function standInsOf(set: string): readonly string[] {
+  return ownSets(set.startsWith('KUBE-6-') ? 'IPv6' : 'IPv4').standIns;
 }
 
 function hasLine(lines: ReadonlySet<string>, start: string): boolean {

@@ -41,12 +41,15 @@ export class PacketWalk {
     const { refused } = this.#tools;
     let isRefused = refusing(refusal);
     const refusedHere: Looks['isRefused'] = (piece) => isRefused(piece);
+    const changed = async () => {
+      node.record(objects);
+      await node.tryPass('normal');
+      await node.tryPass('normal');
+    };
+    await this.#watch([objects], changed, refusedHere);
     await this.#watch(
       [objects, later],
       async () => {
-        node.record(objects);
-        await node.tryPass('normal');
-        await node.tryPass('normal');
         node.record(later);
         await node.tryPass('normal', () => false);
         await node.tryPass('normal');
