@@ -1,23 +1,34 @@
 import type { Touched } from '../desired/touched.ts';
 import { setName } from '../kernel/ipset/definitions.ts';
-import { type SetEntry, withEntries } from '../kernel/ipset/state.ts';
+import { addressEntry, type SetEntry, withEntries } from '../kernel/ipset/state.ts';
 import type { KeptServer } from '../kernel/ipvs/diff.ts';
 import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
+import type { IpAddress } from '../net/ip-address.ts';
 import { ledgerEntries } from './ownership.ts';
 
 /**
- * Wants what stands of the virtual servers that linger, or that the kernel does not let go of: their address, without which no packet comes, and the entries that say whose they
- * are, so that another start of the program knows them too.
+ * Wants what stands of the virtual servers that linger, or that the kernel does not let go of: their address, without which no packet comes,
+ * and the entries that say whose they are, so that another start of the program knows them too. `ownAddresses`: of the node's own interfaces,
+ * where packets come without us; with the entry that guards an address of ours nobody would reach anything else of the node there.
  */
-export function withLingering(desired: KernelState, observed: ObservedState, kept: readonly KeptServer[]): KernelState {
+export function withLingering(
+  desired: KernelState,
+  observed: ObservedState,
+  kept: readonly KeptServer[],
+  ownAddresses: readonly IpAddress[],
+): KernelState {
   const lingering = kept.flatMap(({ why, server }) => (why === 'lingering' || why === 'refused' ? [server] : []));
   if (lingering.length === 0) return desired;
-  const bound = lingering.map(({ address }) => address).filter((address) => observed.dummy.addresses.has(address));
+  const bound = lingering
+    .map(({ address }) => address)
+    .filter((address) => observed.dummy.addresses.has(address) && !ownAddresses.includes(address));
+  const guards = new Set(ownAddresses.map(addressEntry));
   const sets = new Map(desired.sets);
   for (const [id, entry] of lingering.flatMap(ledgerEntries)) {
     const name = setName(id, desired.family);
     const set = sets.get(name);
+    if (id === 'IPVS-IPS' && guards.has(entry)) continue;
     if (set && observed.sets.get(name)?.entries.has(entry)) {
       sets.set(name, withEntries(set, new Set(set.entries).add(entry)));
     }

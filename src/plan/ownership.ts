@@ -1,9 +1,8 @@
 import type { Behaviour } from '../desired/settings.ts';
-import type { Touched } from '../desired/touched.ts';
 import { type SetId, setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, addressPortEntry, portEntry, type SetEntry } from '../kernel/ipset/state.ts';
 import type { MayDelete } from '../kernel/ipvs/diff.ts';
-import { type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
+import { type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { type Cidr, cidrContains } from '../net/cidr.ts';
 import type { IpAddress } from '../net/ip-address.ts';
@@ -22,8 +21,14 @@ export interface OwnershipInputs {
   readonly excludeCIDRs: readonly Cidr[];
   /** Addresses of the node's own interfaces; node ports are served on no others. */
   readonly ownAddresses: readonly IpAddress[];
-  /** What was wanted at some time since the kernel was as wanted last. */
-  readonly wanted: Pick<Touched, 'servers' | 'addresses'>;
+  /** What was wanted at some time since the kernel was as wanted last, or has outlived that for a while. */
+  readonly wanted: Remembered;
+}
+
+/** What this program is known to have made, whatever the sets say. */
+export interface Remembered {
+  readonly servers: Pick<ReadonlySet<VirtualServerKey>, 'has'>;
+  readonly addresses: Pick<ReadonlySet<IpAddress>, 'has'>;
 }
 
 /**

@@ -53,6 +53,17 @@ describe('plan/standing-rules', () => {
     expect(withStandingRules(some, read(all)).filter.chains.get(chain)).to.deep.equal(rules);
   });
 
+  it('keeps very many rules in their order at no more cost than their number', () => {
+    const rules = Array.from({ length: 100_000 }, (_, index) => {
+      const address = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+      return `-s ${address}/32 -m ipvs --vproto 6 --vaddr ${address} --vport 80 -j DROP`;
+    });
+    const wanted = tablesFor({});
+    const filter = new Map(wanted.filter.chains).set('KUBE-IPVS-OUT-FILTER', rules);
+    const both = withStandingRules(wanted, { ...read(wanted), filter });
+    expect(both.filter.chains.get('KUBE-IPVS-OUT-FILTER')).to.deep.equal(rules);
+  });
+
   it('keeps nothing else: no rules of others, none that open, none that name other marks', () => {
     const wanted = tablesFor({});
     const present = read(tablesFor({ masqueradeBit: 9, randomFully: false }));

@@ -25,7 +25,11 @@ function merge(wanted: readonly RuleText[], present: readonly RuleText[]): reado
   let last: RuleText | undefined;
   for (const rule of present) {
     if (known.has(rule)) last = rule;
-    else if (KEPT.test(rule)) behind.set(last, [...(behind.get(last) ?? []), rule]);
+    else if (KEPT.test(rule)) {
+      const kept = behind.get(last);
+      if (kept) kept.push(rule);
+      else behind.set(last, [rule]);
+    }
   }
   if (behind.size === 0) return wanted;
   return [undefined, ...wanted].flatMap((rule) => [...(rule === undefined ? [] : [rule]), ...(behind.get(rule) ?? [])]);

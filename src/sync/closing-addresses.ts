@@ -19,6 +19,10 @@ export class ClosingAddresses {
     return this.#untilMs.size;
   }
 
+  has(address: IpAddress): boolean {
+    return this.#untilMs.has(address);
+  }
+
   /** `isCut`: connections to it are about to lose their virtual server. */
   stays(address: IpAddress, isCut: boolean, nowMs: number): boolean {
     const untilMs = this.#untilMs.get(address);

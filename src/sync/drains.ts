@@ -54,6 +54,11 @@ export class Drains {
     );
   }
 
+  /** It is not wanted any more, and stays until it is done. */
+  lingers(server: VirtualServerKey): boolean {
+    return this.#servers.get(server)?.lingers ?? false;
+  }
+
   isOver(server: VirtualServerKey, real: RealServerKey, nowMs: number): boolean {
     const since = this.#servers.get(server)?.sinceMs.get(real);
     return this.#limitMs > 0 && since !== undefined && nowMs - since >= this.#limitMs;

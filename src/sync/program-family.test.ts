@@ -19,7 +19,7 @@ describe('sync/program-family', () => {
       await kernel.refresh();
       const inputs: ProgramInputs = {
         desired,
-        wanted: steps.state,
+        remembered: steps.state.touched,
         settings: settings(),
         heldBack: [],
         scope: 'everything',

@@ -1,5 +1,4 @@
 import type { Desired } from '../desired/desired.ts';
-import type { DesiredState } from '../desired/desired-state.ts';
 import { meanwhile } from '../desired/rule-inputs.ts';
 import { wantedTables } from '../desired/rules.ts';
 import type { ProxySettings } from '../desired/settings.ts';
@@ -16,7 +15,7 @@ import { type Found, findRefused, makesNoSet, refusedSteps, stepsToTry, type Tri
 import { frozenServers, frozenUnseen } from '../plan/frozen-servers.ts';
 import { independentParts } from '../plan/independent-parts.ts';
 import { narrow } from '../plan/narrow.ts';
-import type { OwnershipInputs } from '../plan/ownership.ts';
+import type { OwnershipInputs, Remembered } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
 import { describeRefused, type Refused, type Said } from '../plan/refused.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
@@ -26,7 +25,7 @@ import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
 /** A family's wanted state, and what of it is to be programmed how. */
 export interface ProgramInputs {
   readonly desired: Desired;
-  readonly wanted: Pick<DesiredState, 'touched'>;
+  readonly remembered: Remembered;
   readonly settings: ProxySettings;
   /** What the kernel is known not to take, or not to let go of, and is not tried. */
   readonly heldBack: readonly Refused[];
@@ -207,12 +206,12 @@ function meanwhileTables({ desired }: ProgramInputs, observed: ObservedState): W
 
 /** Only what is touched is compared, unless the scope is everything. */
 function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Attempt): Plan {
-  const { desired, wanted, settings, draining, closing } = inputs;
+  const { desired, remembered, settings, draining, closing } = inputs;
   const { scope } = attempt;
   const ownership: OwnershipInputs = {
     ...settings,
     ownAddresses: desired.node.ownAddresses,
-    wanted: wanted.touched,
+    wanted: remembered,
   };
   const options = { draining, staysBound: closing.stays };
   if (scope !== 'everything') {

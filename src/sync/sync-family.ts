@@ -160,7 +160,10 @@ async function program(
   const isOfNode = (address: IpAddress) => otherNodeAddresses.has(address) || ownAddresses.includes(address);
   const programmed = await programFamily({
     desired,
-    wanted,
+    remembered: {
+      servers: { has: (server) => wanted.touched.servers.has(server) || drains.lingers(server) },
+      addresses: { has: (address) => wanted.touched.addresses.has(address) || closing.has(address) },
+    },
     settings,
     heldBack,
     scope,

@@ -249,6 +249,23 @@ describe('test/reports/draining', () => {
     expect(node.bound()).to.deep.equal(['172.20.1.1']);
   });
 
+  it('R13: a Service that may finish shuts nobody out of an address that comes up on an interface of the node', async () => {
+    const [outside, real] = ['-t 203.0.113.5:80', LOST];
+    const node = new NodeUnderTest({ draining: FINISH, links: { eth0: ['192.168.0.10/24'] } });
+    await node.apply(cart({ externalIPs: ['203.0.113.5'] }));
+    node.kernel.ipvs.connect(outside, real, 4);
+    node.record([]);
+    await node.passOnce();
+    node.kernel.addresses.batch('address replace 203.0.113.5/32 dev eth0\n');
+    await node.passOnce('full');
+    expect([node.bound(), node.set('KUBE-IPVS-IPS')]).to.deep.equal([[], []]);
+    expect(node.ipvs().filter((line) => line.includes(outside)).length, 'what goes on').to.equal(2);
+    node.kernel.ipvs.connect(outside, real, 0);
+    node.wait(30_000);
+    await node.passOnce();
+    expect([node.ipvs(), node.set('KUBE-EXTERNAL-IP')]).to.deep.equal([[], []]);
+  });
+
   it('R13: the documentation says what becomes of the connections of a deleted Service', () => {
     expect(page('reference/configuration.md')).to.match(
       /connections to a Service that was deleted: `reset` ends them .*`finish` .*`cut` /,
