@@ -103,6 +103,12 @@ describe('test/lab/takeover', () => {
       { timeoutMs: 240_000, everyMs: 300 },
     );
     await lone().said(daemon, 'node programmed');
+    await waitFor(
+      'what refuses for a while gone',
+      () => readBoundAddresses(lab, NODE),
+      (bound) => !bound?.some((each) => addressesOf(OLD).includes(each.slice(0, each.indexOf('/')))),
+      { timeoutMs: 120_000, everyMs: 300 },
+    );
     over.resolve();
     expect(await missed).to.deep.equal([]);
     expect((await Promise.all(seen)).flat()).to.deep.equal([]);
