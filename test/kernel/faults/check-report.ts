@@ -1,8 +1,8 @@
-import { ownSets } from '../../../src/kernel/ipset/definitions.ts';
 import type { SetEntry } from '../../../src/kernel/ipset/state.ts';
 import { FAMILIES } from '../../../src/net/family.ts';
 import { describeRefused, type Refused } from '../../../src/plan/refused.ts';
 import type { PassReport } from '../../../src/sync/proxier.ts';
+import { preventsExchange, standInsOf } from './exchange.ts';
 import { difference, type KernelLines } from './kernel-lines.ts';
 import { numbered } from './others.ts';
 
@@ -19,8 +19,9 @@ export interface Left {
  * refused that was not, for a Service would be blamed for it.
  */
 export function checkReport(report: PassReport, { present, wanted, refusedLines }: Left): void {
+  const entries = wanted.ipset.union(present.ipset);
   for (const { refused } of [...report.refusals, ...report.families.flatMap(({ leftovers }) => leftovers)]) {
-    if (![...refusedLines].some((line) => isAbout(line, refused))) {
+    if (![...refusedLines].some((line) => isAbout(line, refused, entries))) {
       throw new Error(`it is blamed without having been refused: ${describeRefused(refused)}`);
     }
   }
@@ -60,7 +61,7 @@ const NEEDED =
 const EXEMPTS = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
 
 /** The line of a script was about the thing. */
-function isAbout(line: string, thing: Refused): boolean {
+function isAbout(line: string, thing: Refused, entries: ReadonlySet<string>): boolean {
   const { change } = thing;
   const command = (added: string, edited: string, deleted: string) =>
     change === undefined ? added : change === 'edit' ? edited : deleted;
@@ -72,19 +73,14 @@ function isAbout(line: string, thing: Refused): boolean {
     case 'address':
       return line.startsWith(`address ${command('replace', '', 'delete')} ${thing.address}/`);
     case 'set':
-      if (change === 'edit') return isAboutExchange(line, thing.set);
+      if (change === 'edit') return preventsExchange(line, thing.set, entries);
       return line === `destroy ${thing.set}` || (change === undefined && line.startsWith(`create ${thing.set} `));
     default: {
-      const names = [thing.set, ...FAMILIES.flatMap((family) => ownSets(family).standIns)];
+      const names = [thing.set, ...standInsOf(thing.set)];
       const isItself = names.some((name) => line === `${command('add', '', 'del')} ${name} ${numbered(thing.entry)}`);
-      return isItself || (change === undefined && isAboutExchange(line, thing.set));
+      return isItself || (change === undefined && preventsExchange(line, thing.set, entries));
     }
   }
-}
-
-/** The set stays as large as it is, so that no more may go in. */
-function isAboutExchange(line: string, set: string): boolean {
-  return line.startsWith(`swap ${set} `) || /^(?:create|destroy) KUBE-(?:6-)?EXCHANGE\b/.test(line);
 }
 
 /** Because of the thing, the line of the kernel's state is missing. */

@@ -1,6 +1,6 @@
 import type { Tool } from '../../../src/apply/tool.ts';
-import { ownSets } from '../../../src/kernel/ipset/definitions.ts';
 import type { MemoryKernel } from '../memory-kernel.ts';
+import { preventsExchange, standInsOf } from './exchange.ts';
 import { FOREIGN_ADDRESS } from './foreign.ts';
 import { type KernelLines, kernelLines, linesOf, SECTIONS, type Section } from './kernel-lines.ts';
 import { numbered } from './others.ts';
@@ -157,9 +157,8 @@ export class Watch {
   /** The set of an entry could not be made large enough. */
   #mayBeFull(line: string): boolean {
     const [, set = ''] = line.split(' ');
-    const isInTheWay = (standIn: string) => (line: string) =>
-      line === `swap ${set} ${standIn}` || line === `destroy ${standIn}` || line.startsWith(`create ${standIn} `);
-    return standInsOf(set).some((standIn) => [...this.#refusedLines].some(isInTheWay(standIn)));
+    const entries = this.#wanted.ipset.union(this.#present.ipset);
+    return [...this.#refusedLines].some((refused) => preventsExchange(refused, set, entries));
   }
 
   #lacksSet(set: string | undefined): boolean {
@@ -205,10 +204,6 @@ function workingReals({ ipvs }: KernelLines): ReadonlySet<string> {
 function entryOf(server: string): string {
   const [flag = ''] = server.split(' ');
   return `${addressOf(`-A ${server}`)},${PROTOCOLS[flag]}:${server.slice(server.lastIndexOf(':') + 1)}`;
-}
-
-function standInsOf(set: string): readonly string[] {
-  return ownSets(set.startsWith('KUBE-6-') ? 'IPv6' : 'IPv4').standIns;
 }
 
 function hasLine(lines: ReadonlySet<string>, start: string): boolean {
