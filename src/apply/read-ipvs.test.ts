@@ -56,6 +56,28 @@ describe('apply/read-ipvs', () => {
     expect(kernel.calls.map(({ args }) => args)).to.deep.equal([['-Ln']]);
   });
 
+  describe('persistence that is edited between the two readings', () => {
+    /** The file as it was before, the list as it is. */
+    async function readWhileEdited(...edits: readonly string[]): Promise<IpvsReading> {
+      const earlier = await kernel.readText('/proc/net/ip_vs');
+      kernel.ipvs.restore(edits.map((edit) => `${edit}\n`).join(''));
+      return reading(readIpvs({ ...kernel, readText: async () => earlier }));
+    }
+
+    it('teaches nothing where others do not agree', async () => {
+      kernel.ipvs.restore('-A -u [fd00::2]:53 -s rr -p 600\n');
+      const { ticksPerSecond } = await readWhileEdited('-E -u [fd00::2]:53 -s rr -p 60');
+      expect(ticksPerSecond).to.equal(undefined);
+    });
+
+    it('is read anew by the next one, with what it taught', async () => {
+      const wrong = await readWhileEdited('-E -u [fd00::1]:53 -s mh -p 5400 -b mh-port');
+      expect(wrong.ticksPerSecond).to.equal(500);
+      const again = await reading(rereadIpvs(kernel, wrong));
+      expect([again.state.get(UDP)?.persistenceSeconds, again.ticksPerSecond]).to.deep.equal([5400, 250]);
+    });
+  });
+
   it('learns that a known virtual server was deleted by somebody else', async () => {
     kernel.ipvs.restore('-D -t 172.20.1.1:80\n');
     expect((await reading(rereadIpvs(kernel, known))).state.has(TCP)).to.equal(false);

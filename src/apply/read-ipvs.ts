@@ -50,6 +50,10 @@ export async function rereadIpvs(host: Host, known: IpvsReading): Promise<Result
     const key = virtualServerKey(read);
     const before = known.state.get(key);
     const server = remembered ?? completed(read, before, ticksPerSecond);
+    // Somebody has edited it, or the ticks were learnt from one that was being edited.
+    if (server.persistenceSeconds > 0 && before && server.persistenceSeconds !== before.persistenceSeconds) {
+      return readIpvs(host);
+    }
     const kept = before && tellsNothingNew(server, before) ? before : server;
     state.set(key, kept);
     blocks.set(block, kept);
@@ -88,13 +92,15 @@ export function hasSchedulerFlags(state: IpvsState): boolean {
   return [...state.values()].some(({ scheduler }) => SCHEDULERS_WITH_FLAGS.has(scheduler));
 }
 
-/** From a virtual server whose persistence is known both ways. */
+/** From the virtual servers whose persistence is known both ways. One that was edited between the two readings does not agree with others. */
 function learnTicks(inTicks: IpvsState, inSeconds: IpvsState): number | undefined {
+  const learnt = new Set<number>();
   for (const [key, { persistenceSeconds: ticks }] of inTicks) {
     const seconds = inSeconds.get(key)?.persistenceSeconds ?? 0;
-    if (ticks > 0 && seconds > 0) return ticks / seconds;
+    if (ticks > 0 && seconds > 0) learnt.add(ticks / seconds);
   }
-  return undefined;
+  const [ticksPerSecond, ...others] = learnt;
+  return others.length === 0 ? ticksPerSecond : undefined;
 }
 
 export const PROC_IPVS = '/proc/net/ip_vs';
