@@ -15,8 +15,7 @@ import type { IpvsState, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
-import { comesEmpty, shutting } from './bound-frontends.ts';
-import { AT_ONCE, closingAddresses, type StaysBound, withClosing } from './closing.ts';
+import { AT_ONCE, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
 import { withLingering } from './lingering.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
 import { withStandingRules } from './standing-rules.ts';
@@ -65,9 +64,9 @@ export interface BlockedSet {
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
  * servers, virtual servers before their addresses; the other way round for what goes. Rules are written early for the sake of what is new,
  * as `meanwhile` with those that stand, which are for what goes too; and late where things go, so that what guards an address stands as long
- * as the address does. What leads to a virtual server that lingers stays with it; one that its address outlives is emptied and shut before it
- * goes, and one that comes to an address that stands comes empty before it is opened.
- * Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are one part.
+ * as the address does. What leads to a virtual server that lingers stays with it; an address that outlives its virtual servers is shut before
+ * they go. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
+ * one part.
  */
 export function planSync(
   desired: KernelState,
@@ -88,19 +87,15 @@ export function planSync(
   const tables = applyTableChanges(observed.tables, unreferencing);
   const early = nothingNew ? [] : diffIptables(tables, withStandingRules(meanwhile, tables));
   const late = diffIptables(applyTableChanges(tables, early), desired.tables);
-  const isFirst = comesEmpty(standing, observed.sets, observed.dummy.addresses);
-  const { addresses: after } = applyDummySteps(observed.dummy, dummy.removals);
-  const { empties, shuts } = shutting(desired, ipvs.removals, after);
+  const shuts = shutsOneOf(closing, desired.family);
   const rules = (changes: readonly TableChange[]): PlanPart => ({ tool: 'iptables', family: desired.family, changes });
   const parts: readonly PlanPart[] = [
     rules(unreferencing),
-    { tool: 'ipvs', steps: ipvs.additions.filter(isFirst) },
     { tool: 'ipset', steps: sets.early },
     rules(early),
-    { tool: 'ipvs', steps: ipvs.additions.filter((step) => !isFirst(step)) },
+    { tool: 'ipvs', steps: ipvs.additions },
     { tool: 'address', steps: dummy.additions },
     { tool: 'address', steps: dummy.removals },
-    { tool: 'ipvs', steps: empties },
     { tool: 'ipset', steps: sets.late.filter(shuts) },
     { tool: 'ipvs', steps: ipvs.removals },
     rules(late),
