@@ -35,13 +35,14 @@ export function answerOf(outcomes: readonly Outcome[]): Answer {
  */
 export function faultOf(ends: readonly Answer[], now: Answer): string | undefined {
   if (ends.every(({ isServed }) => isServed) && !now.isServed) return UNSERVED;
-  if (ends.every(({ isClosed }) => isClosed) && now.isOpen) return 'let in';
+  if (ends.every(({ isClosed }) => isClosed) && now.isOpen) return LET_IN;
   if (now.isInVain && !ends.some(({ isInVain }) => isInVain)) return IN_VAIN;
   if (now.isHost && !ends.some(({ isHost }) => isHost)) return 'led to the node';
   return undefined;
 }
 
 export const UNSERVED = 'not served';
+export const LET_IN = 'let in';
 export const IN_VAIN = 'served in vain';
 
 function describe(outcome: Outcome): string {
