@@ -245,7 +245,7 @@ describe('test/lab/run', () => {
     for (const { name } of shared().lab.nodes) {
       await virtualServers(name, (lines) => lines.length === 0);
       const filled = async () => [...(await readSets(shared().lab, name))].filter(([, entries]) => entries.length > 0);
-      await waitFor(`empty sets of ${name}`, filled, (sets) => sets.length === 0);
+      await waitFor(`empty sets of ${name}`, filled, (sets) => sets.length === 0, { timeoutMs: 240_000 });
       expect(await bound(name, () => true)).to.deep.equal([]);
     }
   });
