@@ -8,6 +8,8 @@ import { numbered } from './others.ts';
 
 /** What a pass has left. */
 export interface Left {
+  /** What there was when it began. */
+  readonly before: KernelLines;
   readonly present: KernelLines;
   readonly wanted: KernelLines;
   /** Lines of scripts that a tool was made to refuse. */
@@ -18,8 +20,8 @@ export interface Left {
  * Throws unless the report tells why something is not as wanted: by an error, or as what the kernel did not take. Nothing may be said to be
  * refused that was not, for a Service would be blamed for it.
  */
-export function checkReport(report: PassReport, { present, wanted, refusedLines }: Left): void {
-  const entries = wanted.ipset.union(present.ipset);
+export function checkReport(report: PassReport, { before, present, wanted, refusedLines }: Left): void {
+  const entries = wanted.ipset.union(present.ipset).union(before.ipset);
   for (const { refused } of [...report.refusals, ...report.families.flatMap(({ leftovers }) => leftovers)]) {
     if (![...refusedLines].some((line) => isAbout(line, refused, entries))) {
       throw new Error(`it is blamed without having been refused: ${describeRefused(refused)}`);
