@@ -35,9 +35,18 @@ export function checkReport(report: PassReport, { before, present, wanted, refus
   );
   if (missing.length > 0) throw new Error(`nothing is said of what is missing: ${missing.slice(0, 5).join('; ')}`);
   const surplus = difference(present, wanted).filter(
-    (line) => !/^-a -t .* -w 0$/.test(line) && !refused.some((thing) => explainsSurplus(thing, line, wanted)),
+    (line) =>
+      !/^-a -t .* -w 0$/.test(line) &&
+      !isUnused(line, wanted) &&
+      !refused.some((thing) => explainsSurplus(thing, line, wanted)),
   );
   if (surplus.length > 0) throw new Error(`nothing is said of what is left: ${surplus.slice(0, 5).join('; ')}`);
+}
+
+/** A real server of weight 0 that is wanted with another weight, which is missing then; a frozen one is not taken back. */
+function isUnused(line: string, { ipvs }: KernelLines): boolean {
+  const [, real] = /^(-a .* -w )0$/.exec(line) ?? [];
+  return real !== undefined && [...ipvs].some((each) => each.startsWith(real));
 }
 
 /**
@@ -47,8 +56,10 @@ export function checkReport(report: PassReport, { before, present, wanted, refus
 export function checkRollouts({ present, wanted }: Pick<Left, 'present' | 'wanted'>): void {
   const rules = FAMILIES.flatMap((family) => [...wanted[family].difference(present[family])]);
   const unused = rules.flatMap((rule) => / --match-set (\S+) .* -j (?!ACCEPT|RETURN|REJECT)/.exec(rule)?.[1] ?? []);
-  const isUnused = (line: string) => unused.some((set) => line.startsWith(`add ${set} `));
-  const unkept = [...wanted.ipset].filter((line) => NEEDED.test(line) && (isUnused(line) || !present.ipset.has(line)));
+  const isOfUnused = (line: string) => unused.some((set) => line.startsWith(`add ${set} `));
+  const unkept = [...wanted.ipset].filter(
+    (line) => NEEDED.test(line) && (isOfUnused(line) || !present.ipset.has(line)),
+  );
   const exempted = [...present.ipset.difference(wanted.ipset)].filter((line) => EXEMPTS.test(line));
   for (const line of wanted.ipvs.difference(present.ipvs)) {
     const [, server] = /^-a (\S+ \S+) /.exec(line) ?? [];
