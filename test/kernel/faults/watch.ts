@@ -157,8 +157,8 @@ const SECTION_OF: Readonly<Partial<Record<Tool, Section>>> = {
   'ip6tables-restore': 'IPv6',
 };
 
-/** Sets whose entries come with those that they exempt from, or after all else. */
-const EXEMPTION = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
+/** Entries that node ports at several addresses have in common come after all else where one of these stands, even for a new one. */
+const EXEMPTION = /NODE-PORT-LOCAL-(TCP|UDP) /;
 /** Sets whose entries keep somebody out, or tell endpoints who calls. */
 const GUARD = /LOAD-BALANCER-FW |-NO-LOCAL |LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
 const PROTOCOLS: Readonly<Record<string, string>> = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' };
