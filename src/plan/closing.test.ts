@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { observedState, server, setsWith } from '../../test/builders/kernel-states.ts';
 import { ip } from '../../test/builders/net.ts';
 import type { IpsetStep } from '../kernel/ipset/diff.ts';
-import type { IpSet, SetEntry } from '../kernel/ipset/state.ts';
+import { addressEntry, type IpSet, type SetEntry } from '../kernel/ipset/state.ts';
 import type { KernelState } from '../kernel/state.ts';
-import { AT_ONCE, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
+import { AT_ONCE, type ClosingRules, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
 
 describe('plan/closing', () => {
   const [cart, outside] = [ip('172.20.1.1'), ip('203.0.113.1')];
@@ -21,24 +21,31 @@ describe('plan/closing', () => {
   });
   const NO_TABLE = { chains: new Map(), jumps: [], obsolete: [] };
   const whenCut: StaysBound = (_, isCut) => isCut;
+  const rules = { isOurs: () => true, refusedGuards: new Set<SetEntry>() };
 
   it('finds the addresses that are cut, or have been and still have time', () => {
     const cut = [server([], { address: cart })];
-    const found = (staysBound: StaysBound) => [...closingAddresses(wanting(), observed, cut, staysBound)];
+    const found = (staysBound: StaysBound) => [...closingAddresses(wanting(), observed, cut, { ...rules, staysBound })];
     expect(found(whenCut)).to.deep.equal([cart]);
     expect(found((address) => address === outside)).to.deep.equal([outside]);
     expect(found(AT_ONCE)).to.deep.equal([]);
   });
 
-  it('finds none that is wanted, is not bound, or stands in no set that tells it to be ours', () => {
-    const always = () => true;
-    const found = (desired: KernelState, given: Partial<typeof observed>) => [
-      ...closingAddresses(desired, { ...observed, ...given }, [], always),
+  it('finds none that is wanted, is not bound, is not ours, or does not get the entry that guards it', () => {
+    const found = (desired: KernelState, given: Partial<typeof observed & ClosingRules> = {}) => [
+      ...closingAddresses(desired, { ...observed, ...given }, [], { ...rules, staysBound: () => true, ...given }),
     ];
-    expect(found(wanting(cart), {})).to.deep.equal([outside]);
+    expect(found(wanting(cart))).to.deep.equal([outside]);
     expect(found(wanting(), { dummy: { exists: true, addresses: new Set([cart]) } })).to.deep.equal([cart]);
-    expect(found(wanting(), { sets: setsWith('IPv4', { 'IPVS-IPS': [outside] }) })).to.deep.equal([outside]);
-    expect(found(wanting(), { sets: new Map() })).to.deep.equal([]);
+    expect(found(wanting(), { isOurs: (address) => address === outside })).to.deep.equal([outside]);
+    expect(found(wanting(), { refusedGuards: new Set([addressEntry(outside)]) })).to.deep.equal([cart]);
+    expect(found({ ...wanting(), sets: new Map() })).to.deep.equal([]);
+  });
+
+  it('finds them also where somebody has emptied the sets', () => {
+    const emptied = { ...observed, sets: new Map() };
+    const found = closingAddresses(wanting(), emptied, [], { ...rules, staysBound: () => true });
+    expect([...found]).to.deep.equal([cart, outside]);
   });
 
   it('wants them bound and guarded, beside what is wanted', () => {

@@ -1,6 +1,7 @@
 import { applyDummySteps, type DummyStep, diffDummy } from '../kernel/dummy/diff.ts';
 import { ownSets } from '../kernel/ipset/definitions.ts';
 import { applyIpsetSteps, diffIpsets, type IpsetStep } from '../kernel/ipset/diff.ts';
+import type { SetEntry } from '../kernel/ipset/state.ts';
 import { applyTableChanges, diffIptables, type TableChange, withoutSets } from '../kernel/iptables/diff.ts';
 import { type ReadTables, TABLES, type TableName, type WantedTables } from '../kernel/iptables/state.ts';
 import {
@@ -52,6 +53,8 @@ export interface PlanOptions {
   readonly stuck?: ReadonlySet<VirtualServerKey>;
   /** Sets that cannot be exchanged for others. */
   readonly fixedSets?: ReadonlySet<string>;
+  /** Entries that would guard the node behind an address, and that the kernel does not take. */
+  readonly refusedGuards?: ReadonlySet<SetEntry>;
 }
 
 export interface BlockedSet {
@@ -72,13 +75,16 @@ export function planSync(
   desired: KernelState,
   observed: ObservedState,
   inputs: OwnershipInputs,
-  { meanwhile = desired.tables, draining = PATIENT, staysBound = AT_ONCE, stuck, fixedSets }: PlanOptions = {},
+  options: PlanOptions = {},
 ): Plan {
+  const { meanwhile = desired.tables, draining = PATIENT, stuck, fixedSets } = options;
+  const { staysBound = AT_ONCE, refusedGuards = new Set() } = options;
   const own = ownership(observed, inputs);
   const ipvs = diffIpvs(observed.ipvs, desired.ipvs, own.mayDelete, draining);
   const kept = [...ipvs.kept, ...stuckServers(stuck, desired.ipvs)];
-  const lingering = withLingering(desired, observed, kept, inputs.ownAddresses);
-  const closing = closingAddresses(lingering, observed, ipvs.cut, staysBound);
+  const lingering = withLingering(desired, observed, kept, inputs.ownAddresses, refusedGuards);
+  const rulesOfClosing = { staysBound, isOurs: own.mayUnbind, refusedGuards };
+  const closing = closingAddresses(lingering, observed, ipvs.cut, rulesOfClosing);
   const standing = withClosing(lingering, closing);
   const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family), fixedSets);
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);

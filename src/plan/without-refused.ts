@@ -23,6 +23,8 @@ export interface Reduced {
   readonly fixedSets: ReadonlySet<string>;
   /** Sets that no rule may name. */
   readonly lackingSets: readonly string[];
+  /** Entries that would guard the node behind an address, and that the kernel does not take. */
+  readonly refusedGuards: ReadonlySet<SetEntry>;
 }
 
 /**
@@ -38,7 +40,9 @@ export interface Reduced {
  * - A virtual or real server that does not go gets no new clients; where that cannot be had either, what closes it to some stays.
  */
 export function withoutRefused(desired: KernelState, refused: readonly Refused[], standing: Standing): Reduced {
-  if (refused.length === 0) return { desired, stuck: new Set(), fixedSets: new Set(), lackingSets: [] };
+  if (refused.length === 0) {
+    return { desired, stuck: new Set(), fixedSets: new Set(), lackingSets: [], refusedGuards: new Set() };
+  }
   const { lacking, fixed } = refusedSets(desired, refused, standing.sets);
   const all = [...refused, ...entriesLacking(desired, lacking)];
   const usable = { ...standing, sets: withoutLacking(standing.sets, lacking) };
@@ -63,6 +67,7 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
     stuck: new Set(stuck.keys()),
     fixedSets: fixed,
     lackingSets: lacking,
+    refusedGuards: refusedGuards(desired, refused, usable),
   };
 }
 
@@ -170,6 +175,13 @@ function addressesWithout(
       (standing.dummy.addresses.has(address) || !(lacking.has(address) || unguarded.has(addressEntry(address)))),
   );
   return new Set([...bound, ...kept]);
+}
+
+function refusedGuards(desired: KernelState, refused: readonly Refused[], { sets }: Standing): ReadonlySet<SetEntry> {
+  const guard = guardOf(desired);
+  const isLacking = (each: Refused) =>
+    each.kind === 'set-entry' && !each.change && each.set === guard && !sets.get(guard)?.entries.has(each.entry);
+  return new Set(refused.flatMap((each) => (isLacking(each) && 'entry' in each ? [each.entry] : [])));
 }
 
 function guardOf({ family }: Pick<KernelState, 'family'>): string {
