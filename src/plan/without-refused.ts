@@ -10,6 +10,7 @@ import { ledgerEntries } from './ownership.ts';
 import type { Refused } from './refused.ts';
 import { byServer, leftAsItIs, stuckServer, withoutReals } from './refused-servers.ts';
 import { entriesLacking, refusedSets, withoutLacking, withStandingSets } from './refused-sets.ts';
+import { servedInVain, withRefusals } from './refusing-rules.ts';
 
 /** What stands, as far as it matters here. */
 export type Standing = Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'>;
@@ -23,6 +24,8 @@ export interface Reduced {
   readonly fixedSets: ReadonlySet<string>;
   /** Sets that no rule may name. */
   readonly lackingSets: readonly string[];
+  /** New connections to these are refused by rules, as they would be sent to real servers that were to go. */
+  readonly servedInVain: readonly VirtualServer[];
   /** Entries that would guard the node behind an address, and that the kernel does not take. */
   readonly refusedGuards: ReadonlySet<SetEntry>;
 }
@@ -37,11 +40,19 @@ export interface Reduced {
  * - An address is not bound without the entry that guards the node behind it.
  * - A frontend that stands keeps its old entry, without which it would be closed, where a new one is refused.
  * - A set that cannot be made is refused all of its entries, and no rule names it.
- * - A virtual or real server that does not go gets no new clients; where that cannot be had either, what closes it to some stays.
+ * - A virtual or real server that does not go gets no new clients; where that cannot be had either, rules refuse them, and what closes it to
+ *   some stays.
  */
 export function withoutRefused(desired: KernelState, refused: readonly Refused[], standing: Standing): Reduced {
   if (refused.length === 0) {
-    return { desired, stuck: new Set(), fixedSets: new Set(), lackingSets: [], refusedGuards: new Set() };
+    return {
+      desired,
+      stuck: new Set(),
+      fixedSets: new Set(),
+      lackingSets: [],
+      refusedGuards: new Set(),
+      servedInVain: [],
+    };
   }
   const { lacking, fixed } = refusedSets(desired, refused, standing.sets);
   const all = [...refused, ...entriesLacking(desired, lacking)];
@@ -53,21 +64,24 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
   const stuck = new Map<VirtualServerKey, VirtualServer>();
   for (const [key, changes] of byServer(refused)) {
     const present = desired.ipvs.has(key) ? undefined : standing.ipvs.get(key);
-    const left = present && stuckServer(present, changes);
-    if (left) stuck.set(key, left);
+    const server = present && stuckServer(present, changes);
+    if (server) stuck.set(key, server);
   }
+  const left = new Map([...ipvs, ...stuck]);
+  const inVain = servedInVain(desired.ipvs, left, refused);
   return {
     desired: {
       ...desired,
-      ipvs: new Map([...ipvs, ...stuck]),
+      ipvs: left,
       sets: withStandingSets(sets, refused, lacking, standing.sets),
-      tables: wantedWithoutSets(desired.tables, lacking),
+      tables: withRefusals(wantedWithoutSets(desired.tables, lacking), inVain, desired.family),
       dummy: { ...desired.dummy, addresses },
     },
     stuck: new Set(stuck.keys()),
     fixedSets: fixed,
     lackingSets: lacking,
     refusedGuards: refusedGuards(desired, refused, usable),
+    servedInVain: inVain,
   };
 }
 

@@ -36,6 +36,40 @@ export function checkReport(report: PassReport, { present, wanted, refusedLines 
     (line) => !/^-a -t .* -w 0$/.test(line) && !refused.some((thing) => explainsSurplus(thing, line, wanted)),
   );
   if (surplus.length > 0) throw new Error(`nothing is said of what is left: ${surplus.slice(0, 5).join('; ')}`);
+  checkRefusals(present, wanted);
+}
+
+/** Rules refuse new clients of what would send them to nobody but real servers that were to go, and of nothing else. */
+function checkRefusals(present: KernelLines, wanted: KernelLines): void {
+  const serving = [...present.ipvs].filter((line) => SERVING.test(line));
+  const wantedReals = new Set([...wanted.ipvs].filter((line) => SERVING.test(line)).map(realOf));
+  const served = new Set(serving.filter((line) => wantedReals.has(realOf(line))).map(serverOf));
+  const inVain = new Set(serving.map(serverOf).filter((server) => !served.has(server)));
+  const rules = FAMILIES.flatMap((family) => [...present[family]].filter((line) => line.includes(' --ctorigdstport ')));
+  for (const server of inVain) {
+    if (!rules.some((rule) => refusesAt(server, rule))) throw new Error(`clients are served in vain: ${server}`);
+  }
+  const wrong = rules.find((rule) => ![...inVain].some((server) => refusesAt(server, rule)));
+  if (wrong !== undefined) throw new Error(`clients are refused who would be served: ${wrong}`);
+}
+
+const SERVING = /^-a .* -w [1-9]\d*$/;
+
+/** `-a -t 172.20.1.1:80 -r 10.180.0.1:8080 -m -w 1` → `-t 172.20.1.1:80` */
+function serverOf(line: string): string {
+  return line.split(' ').slice(1, 3).join(' ');
+}
+
+/** The same without forwarding and weight. */
+function realOf(line: string): string {
+  return line.split(' ').slice(0, 5).join(' ');
+}
+
+/** The rule refuses what is new to the virtual server. */
+function refusesAt(server: string, rule: string): boolean {
+  const port = server.slice(server.lastIndexOf(':') + 1);
+  const isThere = rule.includes(` -d ${hostOf(server)}/`) && rule.includes(` -p ${protocolOf(server)} `);
+  return isThere && rule.includes(` --ctorigdstport ${port} -j REJECT `);
 }
 
 /**
@@ -142,11 +176,9 @@ function explainsSurplus(thing: Refused, line: string, wanted: KernelLines): boo
     case 'virtual-server':
     case 'real-server': {
       const server = inTool(thing.server);
-      if (/^-a .* -w [1-9]\d*$/.test(line)) {
-        return (
-          thing.kind === 'real-server' && thing.change === 'edit' && line.startsWith(`-a ${server} -r ${thing.real} `)
-        );
-      }
+      const isUnchanged = thing.kind === 'real-server' && thing.change === 'edit';
+      if (SERVING.test(line)) return isUnchanged && line.startsWith(`-a ${server} -r ${thing.real} `);
+      if (refusesAt(server, line)) return isUnchanged;
       return thing.change !== undefined && isOfServer(server, line);
     }
     case 'address':
@@ -171,10 +203,7 @@ const PORTALS = /(?:CLUSTER-IP|EXTERNAL-IP|EXTERNAL-IP-LOCAL|LOAD-BALANCER)$/;
 
 /** The virtual server, one of its real servers, its address, or an entry that tells whose it is. */
 function isOfServer(server: string, line: string): boolean {
-  const [flag = ''] = server.split(' ');
-  const protocol = Object.entries(FLAGS)
-    .find(([, each]) => each === flag)?.[0]
-    ?.toLowerCase();
+  const protocol = protocolOf(server);
   const port = server.slice(server.lastIndexOf(':') + 1);
   const frontend = `${hostOf(server)},${protocol}:${port}`;
   const entries = [frontend, port, hostOf(server)];
@@ -197,6 +226,13 @@ function isOfEntry(entry: string, line: string): boolean {
 /** `-t [fd00::1]:80` → `fd00::1` */
 function hostOf(server: string): string {
   return server.slice(server.indexOf(' ') + 1, server.lastIndexOf(':')).replace(/[[\]]/g, '');
+}
+
+/** `-t 172.20.1.1:80` → `tcp` */
+function protocolOf(server: string): string | undefined {
+  const [flag = ''] = server.split(' ');
+  const [protocol] = Object.entries(FLAGS).find(([, each]) => each === flag) ?? [];
+  return protocol?.toLowerCase();
 }
 
 /** `TCP 172.20.1.1:80` → `-t 172.20.1.1:80` */
