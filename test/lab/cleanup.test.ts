@@ -111,6 +111,18 @@ describe('test/lab/cleanup', () => {
     }
   });
 
+  it('R13: removes addresses that still refuse what comes for a Service that was deleted', async () => {
+    const draining = { limitMs: 60_000, ofDeletedServices: false, closingMs: 3_600_000 };
+    const quick = new QuickNode(lone().lab, NODE, { draining });
+    await quick.program(WEB, FAR);
+    const report = await quick.program();
+    expect(report.families.map(({ closing }) => closing)).to.deep.equal([3, 3]);
+    const { ipvs, boundAddresses } = await state();
+    expect([ipvs, boundAddresses?.length]).to.deep.equal([[], 6]);
+    expect(await cleanQuickly(NODE)).to.deep.include({ messages: [], exitCode: 0 });
+    await expectNothing();
+  });
+
   it('does what it can where the tools of one family are missing, and the rest when they are back', async () => {
     await program();
     const inside = netnsHost(NODE);
