@@ -19,6 +19,7 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { AT_ONCE, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
 import { withLingering } from './lingering.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
+import { servedEntries } from './served-entries.ts';
 import { withStandingRules } from './standing-rules.ts';
 
 /** What one tool has to do, in one process. */
@@ -86,7 +87,13 @@ export function planSync(
   const rulesOfClosing = { staysBound, isOurs: own.mayUnbind, refusedGuards };
   const closing = closingAddresses(lingering, observed, ipvs.cut, rulesOfClosing);
   const standing = withClosing(lingering, closing);
-  const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family), fixedSets);
+  const sets = diffIpsets(
+    observed.sets,
+    standing.sets,
+    ownSets(desired.family),
+    fixedSets,
+    servedEntries(observed.ipvs),
+  );
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
   const dummy = diffDummy(observed.dummy, standing.dummy, own.mayUnbind);
   const nothingNew = ipvs.additions.length + sets.early.length + dummy.additions.length === 0;

@@ -134,6 +134,30 @@ describe('test/kernel/refused-sets', () => {
     expect(node.ipvs()).to.include('-A -t 198.51.100.1:80 -s rr');
   });
 
+  it('does not let a frontend come with masquerading that it is to be spared, in a later pass either', async () => {
+    const ports = [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30081 }];
+    const local = serviceObject('shop/closed', {
+      type: 'LoadBalancer',
+      clusterIPs: ['172.20.1.3'],
+      ingress: [{ ip: '198.51.100.1' }],
+      ports,
+      externalTrafficPolicy: 'Local',
+    });
+    const node = newNode();
+    const end = refuseLines(node.kernel, (line) => /^add KUBE-(LOAD-BALANCER|NODE-PORT)-LOCAL/.test(line));
+    node.record([...OBJECTS.filter((object) => object !== OBJECTS[3]), local]);
+    for (const kind of ['full', 'normal', 'full'] as const) {
+      const report = await node.tryPass(kind);
+      expect([report.errors, servicesIn(report)]).to.deep.equal([[], ['shop/closed']]);
+      expect(node.set('KUBE-LOAD-BALANCER')).to.deep.equal(['198.51.100.1,tcp:80']);
+      const of = node.ipvs().filter((line) => / 198\.51\.100\.1:80 | \S+:30081 /.test(line));
+      expect(of, kind).to.deep.equal([]);
+    }
+    end();
+    await node.pass('normal');
+    expect(node.ipvs()).to.include('-A -t 198.51.100.1:80 -s rr').and.to.include('-A -t 192.168.0.10:30081 -s rr');
+  });
+
   for (const [what, refused] of [
     ['the set that stands in for it cannot be made', /^create KUBE-EXCHANGE /],
     ['the swap is refused', /^swap /],

@@ -8,6 +8,8 @@ import { numbered } from './others.ts';
 
 /** What a pass has left. */
 export interface Left {
+  /** What there was when it began. */
+  readonly before: KernelLines;
   readonly present: KernelLines;
   readonly wanted: KernelLines;
   /** Lines of scripts that a tool was made to refuse. */
@@ -18,8 +20,8 @@ export interface Left {
  * Throws unless the report tells why something is not as wanted: by an error, or as what the kernel did not take. Nothing may be said to be
  * refused that was not, for a Service would be blamed for it.
  */
-export function checkReport(report: PassReport, { present, wanted, refusedLines }: Left): void {
-  const entries = wanted.ipset.union(present.ipset);
+export function checkReport(report: PassReport, { before, present, wanted, refusedLines }: Left): void {
+  const entries = wanted.ipset.union(present.ipset).union(before.ipset);
   for (const { refused } of [...report.refusals, ...report.families.flatMap(({ leftovers }) => leftovers)]) {
     if (![...refusedLines].some((line) => isAbout(line, refused, entries))) {
       throw new Error(`it is blamed without having been refused: ${describeRefused(refused)}`);
@@ -33,7 +35,10 @@ export function checkReport(report: PassReport, { present, wanted, refusedLines 
   );
   if (missing.length > 0) throw new Error(`nothing is said of what is missing: ${missing.slice(0, 5).join('; ')}`);
   const surplus = difference(present, wanted).filter(
-    (line) => !/^-a -t .* -w 0$/.test(line) && !refused.some((thing) => explainsSurplus(thing, line, wanted)),
+    (line) =>
+      !/^-a -t .* -w 0$/.test(line) &&
+      !isUnused(line, wanted) &&
+      !refused.some((thing) => explainsSurplus(thing, line, wanted)),
   );
   if (surplus.length > 0) throw new Error(`nothing is said of what is left: ${surplus.slice(0, 5).join('; ')}`);
   checkRefusals(present, wanted);
@@ -72,6 +77,12 @@ function refusesAt(server: string, rule: string): boolean {
   return isThere && rule.includes(` --ctorigdstport ${port} -j REJECT `);
 }
 
+/** A real server of weight 0 that is wanted with another weight, which is missing then; a frozen one is not taken back. */
+function isUnused(line: string, { ipvs }: KernelLines): boolean {
+  const [, real] = /^(-a .* -w )0$/.exec(line) ?? [];
+  return real !== undefined && [...ipvs].some((each) => each.startsWith(real));
+}
+
 /**
  * Virtual servers that were wanted and stood have their real servers, whatever it was that did not work besides `ipvsadm`; but for those
  * that nothing keeps clients outside from, or whose answers would not come back, as an entry lacks or the rule that uses it.
@@ -79,8 +90,10 @@ function refusesAt(server: string, rule: string): boolean {
 export function checkRollouts({ present, wanted }: Pick<Left, 'present' | 'wanted'>): void {
   const rules = FAMILIES.flatMap((family) => [...wanted[family].difference(present[family])]);
   const unused = rules.flatMap((rule) => / --match-set (\S+) .* -j (?!ACCEPT|RETURN|REJECT)/.exec(rule)?.[1] ?? []);
-  const isUnused = (line: string) => unused.some((set) => line.startsWith(`add ${set} `));
-  const unkept = [...wanted.ipset].filter((line) => NEEDED.test(line) && (isUnused(line) || !present.ipset.has(line)));
+  const isOfUnused = (line: string) => unused.some((set) => line.startsWith(`add ${set} `));
+  const unkept = [...wanted.ipset].filter(
+    (line) => NEEDED.test(line) && (isOfUnused(line) || !present.ipset.has(line)),
+  );
   const exempted = [...present.ipset.difference(wanted.ipset)].filter((line) => EXEMPTS.test(line));
   for (const line of wanted.ipvs.difference(present.ipvs)) {
     const [, server] = /^-a (\S+ \S+) /.exec(line) ?? [];

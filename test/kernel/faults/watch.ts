@@ -19,6 +19,7 @@ export class Watch {
   readonly #kernel: MemoryKernel;
   readonly #refusedLines: ReadonlySet<string>;
   #wanted: KernelLines;
+  #before: KernelLines;
   #standing: KernelLines;
   #present: KernelLines;
   #working: ReadonlySet<string> = new Set();
@@ -30,13 +31,14 @@ export class Watch {
     this.#kernel = kernel;
     this.#refusedLines = refusedLines;
     this.#present = kernelLines(kernel);
-    [this.#wanted, this.#standing] = [this.#present, this.#present];
+    [this.#wanted, this.#before, this.#standing] = [this.#present, this.#present, this.#present];
   }
 
   /** A pass begins that leads to what is wanted. `busy`: real servers with connections, as `-t 172.20.1.1:80 -r 10.180.0.1:8080`. */
   begin(wanted: KernelLines, busy: readonly string[]): void {
     const present = kernelLines(this.#kernel);
     this.#wanted = wanted;
+    this.#before = present;
     this.#present = present;
     this.#standing = standingOf(present, wanted);
     this.#working = workingReals(present).intersection(workingReals(wanted));
@@ -138,7 +140,7 @@ export class Watch {
   /** The set of an entry could not be made large enough. */
   #mayBeFull(line: string): boolean {
     const [, set = ''] = line.split(' ');
-    const entries = this.#wanted.ipset.union(this.#present.ipset);
+    const entries = this.#wanted.ipset.union(this.#before.ipset).union(this.#present.ipset);
     return [...this.#refusedLines].some((refused) => preventsExchange(refused, set, entries));
   }
 
@@ -155,8 +157,8 @@ const SECTION_OF: Readonly<Partial<Record<Tool, Section>>> = {
   'ip6tables-restore': 'IPv6',
 };
 
-/** Sets whose entries come with those that they exempt from, or after all else. */
-const EXEMPTION = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
+/** Entries that node ports at several addresses have in common come after all else where one of these stands, even for a new one. */
+const EXEMPTION = /NODE-PORT-LOCAL-(TCP|UDP) /;
 /** Sets whose entries keep somebody out, or tell endpoints who calls. */
 const GUARD = /LOAD-BALANCER-FW |-NO-LOCAL |LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
 const PROTOCOLS: Readonly<Record<string, string>> = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' };
