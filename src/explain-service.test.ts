@@ -27,6 +27,7 @@ describe('explain-service', () => {
   const mesh = {
     ...cart,
     metadata: { namespace: 'shop', name: 'mesh', labels: { 'service.kubernetes.io/service-proxy-name': 'other' } },
+    spec: { ...cart.spec, clusterIP: '172.20.3.3' },
   };
   const objects = [cart, db, mesh, slice, node].map((object) => stringify(object)).join('---\n');
 
@@ -129,6 +130,10 @@ describe('explain-service', () => {
 
   const unserved = [
     { target: 'db', why: 'it is headless: clients dial its endpoints themselves' },
+    {
+      target: '172.20.3.3:80',
+      why: 'its label service.kubernetes.io/service-proxy-name leaves it to another proxy, "other"',
+    },
     {
       target: 'shop/mesh:http',
       why: 'its label service.kubernetes.io/service-proxy-name leaves it to another proxy, "other"',

@@ -40,8 +40,8 @@ export async function explainService(
   if (!seen.ok) terminal.error(`note: the kernel of this node is not compared: ${seen.error}`);
   const node = seen.ok ? seen.value : undefined;
   const interfaces = given.value.size > 0 ? given.value : (node?.interfaces ?? given.value);
-  const asked = target.kind === 'service' ? { service: target.name } : {};
-  const gathered = await gatherCluster({ args, config, interfaces, ...asked, version, terminal });
+  const others = target.kind === 'service' ? { name: target.name } : 'addressed';
+  const gathered = await gatherCluster({ args, config, interfaces, others, version, terminal });
   if (!gathered.ok) return giveUp(terminal, gathered.error);
   const { services, slices, unselected, view, isPartial, warnings } = gathered.value;
   for (const warning of warnings.filter(({ object }) => object === `Node ${view.name}`)) {
@@ -49,7 +49,7 @@ export async function explainService(
   }
   const settings = proxySettings(config, node?.randomFully ?? true);
   const families = computeOnce({ services, slices }, view, node ? [...node.observed.keys()] : FAMILIES, settings);
-  const found = findTarget(target, [...services, ...unselected.map(({ service }) => service)], families);
+  const found = findTarget(target, { services, unselected: unselected.map(({ service }) => service) }, families);
   if (!found.ok) return giveUp(terminal, describeNotFound(found.error));
   const inputs = {
     slices,

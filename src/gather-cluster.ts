@@ -3,7 +3,7 @@ import { readFileCluster } from './cli/file-cluster.ts';
 import { addressesOfNode } from './cli/node-addresses.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { ProxyConfig } from './config/proxy-config.ts';
-import { listUnselected } from './kube/unselected-services.ts';
+import { listUnselected, type UnselectedQuery } from './kube/unselected-services.ts';
 import { listCluster, viewOf } from './list-cluster.ts';
 import type { EndpointSlice } from './model/endpoint-slice.ts';
 import type { InterfaceAddresses, NodeView } from './model/node-view.ts';
@@ -18,8 +18,8 @@ export interface GatherParts {
   readonly config: ProxyConfig;
   /** Of the node; empty where they are not known, and those that its Node object names stand in. */
   readonly interfaces: InterfaceAddresses;
-  /** Name, without its namespace, of a Service that counts also where it is not for this proxy. */
-  readonly service?: string;
+  /** Which Services count also where they are not for this proxy; none by default. */
+  readonly others?: UnselectedQuery;
   readonly version: string;
   readonly terminal: Terminal;
 }
@@ -27,7 +27,7 @@ export interface GatherParts {
 /** The objects of a cluster, be it from its API server or from files, and the node that looks at them. */
 export interface GatheredCluster {
   readonly services: readonly Service[];
-  /** Those of the files; of the API server those of the name that is asked for. */
+  /** Those of the files; of the API server those that are asked for. */
   readonly unselected: readonly UnselectedService[];
   readonly slices: readonly EndpointSlice[];
   readonly view: NodeView;
@@ -38,7 +38,7 @@ export interface GatheredCluster {
 
 /** Asks the API server once, or reads the files where some are given. The error is one line for a person. */
 export async function gatherCluster(parts: GatherParts): Promise<Result<GatheredCluster, string>> {
-  const { args, config, interfaces, service, version, terminal } = parts;
+  const { args, config, interfaces, others, version, terminal } = parts;
   if (args.files.length > 0) {
     const { objects, ...rest } = await readFileCluster(args, config, interfaces, terminal);
     const { services, slices, unselected } = objects;
@@ -51,12 +51,12 @@ export async function gatherCluster(parts: GatherParts): Promise<Result<Gathered
     const nodeName = args.node ?? ownNodeName(config);
     const listed = await listCluster({ config, transport, nodeName });
     if (!listed.ok) return fail(listed.error);
-    const others = service === undefined ? succeed([]) : await listUnselected(transport, service);
-    if (!others.ok) return others;
+    const unselected = others === undefined ? succeed([]) : await listUnselected(transport, others);
+    if (!unselected.ok) return unselected;
     const { services, slices, node } = listed.value;
     const known = interfaces.size > 0 || !node ? interfaces : addressesOfNode(node);
     const seen = viewOf(listed.value, nodeName, known);
-    return succeed({ services, slices, unselected: others.value, ...seen, isPartial: false });
+    return succeed({ services, slices, unselected: unselected.value, ...seen, isPartial: false });
   } finally {
     transport.close();
   }

@@ -35,6 +35,7 @@ export class DesiredState {
   readonly #claims = new Claims();
   readonly #servers = new Map<VirtualServerKey, VirtualServer>();
   readonly #bound = new CountedSet<IpAddress>();
+  readonly #proxied = new CountedSet<IpAddress>();
   readonly #closed = new Map<VirtualServerKey, ClosedFrontend>();
   readonly #partProblems = new Map<ServicePortKey, readonly Problem[]>();
   readonly #healthChecks = new HealthChecks();
@@ -90,6 +91,7 @@ export class DesiredState {
       node,
       rules,
       parts: this.#parts,
+      proxied: this.#proxied.values,
       owners: this.#claims.owners,
     };
     return this.#current;
@@ -132,6 +134,8 @@ export class DesiredState {
     else this.#partProblems.delete(key);
     for (const entry of now?.entries ?? []) this.#sets.add(entry);
     for (const entry of old?.entries ?? []) this.#sets.remove(entry);
+    for (const address of now?.port.loadBalancerProxies ?? []) this.#proxied.add(address);
+    for (const address of old?.port.loadBalancerProxies ?? []) this.#proxied.remove(address);
     this.#healthChecks.replace(key, old, now);
     this.staleFlows.replace(old, now);
     return { old, now };

@@ -1,4 +1,4 @@
-import type { Desired } from '../desired/desired.ts';
+import { type Desired, isElsewhere } from '../desired/desired.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { PATIENT } from '../kernel/ipvs/diff.ts';
 import type { IpvsState, RealServer, VirtualServer } from '../kernel/ipvs/state.ts';
@@ -33,7 +33,7 @@ export interface CompareSettings extends Pick<ProxySettings, 'behaviour' | 'excl
  * also when their last connection has ended and somebody only has to see it. Nothing is known of what a running daemon remembers.
  */
 export function compareNode(desired: Desired, observed: ObservedState, settings: CompareSettings): Comparison {
-  const { ownAddresses, otherNodeAddresses } = desired.node;
+  const { ownAddresses } = desired.node;
   const inputs = {
     behaviour: settings.behaviour,
     excludeCIDRs: settings.excludeCIDRs,
@@ -43,7 +43,7 @@ export function compareNode(desired: Desired, observed: ObservedState, settings:
   const seen = { ...observed, ipvs: withoutLooks(observed.ipvs) };
   const draining = {
     ...PATIENT,
-    mayLinger: ({ address }: VirtualServer) => settings.drainsDeleted && !otherNodeAddresses.has(address),
+    mayLinger: ({ address }: VirtualServer) => settings.drainsDeleted && !isElsewhere(desired, address),
   };
   const plan = planSync(desired.kernel, seen, inputs, { draining });
   return {

@@ -12,13 +12,17 @@ describe('explain/find-target', () => {
     service({ name: 'mall/web', addresses: ['172.20.1.3'] }),
     service({ name: 'shop/out', type: 'ExternalName', ports: [] }),
   ];
+  const unselected = [
+    service({ name: 'shop/mesh', addresses: ['172.20.1.9'], externalIPs: [ip('203.0.113.7'), ip('203.0.113.9')] }),
+    service({ name: 'shop/headless', clusterIP: 'None', addresses: [] }),
+  ];
   const slices = [slice({ endpoints: [sliceEndpoint('10.180.0.1')] })];
   const families = computeOnce({ services, slices }, nodeView(), ['IPv4'], settings());
 
   function found(text: string) {
     const target = parseTarget(text);
     if (!target) throw new Error(`no target: ${text}`);
-    const result = findTarget(target, services, families);
+    const result = findTarget(target, { services, unselected }, families);
     return result.ok ? result.value.map(({ name }) => name) : result.error;
   }
 
@@ -36,6 +40,14 @@ describe('explain/find-target', () => {
     expect(found('172.20.1.2')).to.deep.equal(['shop/web']);
   });
 
+  it('finds by an address who leaves it to another proxy, unless it is served here as well', () => {
+    expect(found('172.20.1.9:80')).to.deep.equal(['shop/mesh']);
+    expect(found('203.0.113.9')).to.deep.equal(['shop/mesh']);
+    expect(found('203.0.113.7:80')).to.deep.equal(['shop/cart', 'shop/web']);
+    expect(found('172.20.1.9:81')).to.have.property('kind', 'no-frontend');
+    expect(found('172.20.1.9:80/UDP')).to.have.property('kind', 'no-frontend');
+  });
+
   it('asks for the namespace of a name that several have', () =>
     expect(found('web')).to.deep.equal({
       kind: 'several-services',
@@ -48,7 +60,7 @@ describe('explain/find-target', () => {
     expect(found('crt')).to.deep.equal({
       kind: 'no-service',
       name: 'crt',
-      candidates: ['mall/web', 'shop/cart', 'shop/out', 'shop/web'],
+      candidates: ['mall/web', 'shop/cart', 'shop/headless', 'shop/mesh', 'shop/out', 'shop/web'],
     });
   });
 

@@ -3,7 +3,7 @@ import { virtualServerKey } from '../kernel/ipvs/state.ts';
 import { endpointKey } from '../model/endpoint.ts';
 import type { ServiceName } from '../model/names.ts';
 import { fail, type Result, succeed } from '../model/result.ts';
-import type { Service } from '../model/service.ts';
+import type { Service, ServicePortSpec } from '../model/service.ts';
 import { formatAddressPort } from '../net/ip-address.ts';
 import { isThere } from './explain-service.ts';
 import type { Target } from './target.ts';
@@ -29,16 +29,38 @@ export type NotFound =
       readonly candidates: readonly string[];
     };
 
-/** The Services that a question is about: one, or at an address those whose ports are served there. */
+/** Services of a cluster by whether they are for this proxy. */
+export interface Candidates {
+  readonly services: readonly Service[];
+  readonly unselected: readonly Service[];
+}
+
+/**
+ * The Services that a question is about: one, or at an address those whose ports are served there, if there are none those that have the
+ * address and are not for this proxy.
+ */
 export function findTarget(
   target: Target,
-  services: readonly Service[],
+  { services, unselected }: Candidates,
   families: readonly Desired[],
 ): Result<readonly Service[], NotFound> {
-  return target.kind === 'service' ? findService(target, services) : findFrontend(target, services, families);
+  if (target.kind === 'service') return findService(target, [...services, ...unselected]);
+  const found = findFrontend(target, services, families);
+  const others = unselected.filter((service) => claims(service, target));
+  return found.ok || others.length === 0 ? found : succeed(others);
+}
+
+/** Whether another proxy can be expected to serve a Service at an address. */
+function claims(service: Service, { address, port, protocol }: FrontendTarget): boolean {
+  const { clusterIPs, externalIPs, loadBalancerVIPs, ports } = service;
+  const addresses = [...Object.values(clusterIPs), ...externalIPs, ...loadBalancerVIPs];
+  const isAsked = (each: ServicePortSpec) =>
+    (port === undefined || each.port === port) && (protocol === undefined || each.protocol === protocol);
+  return addresses.some((each) => each === address) && ports.some(isAsked);
 }
 
 type ServiceTarget = Extract<Target, { kind: 'service' }>;
+type FrontendTarget = Extract<Target, { kind: 'frontend' }>;
 
 function findService(target: ServiceTarget, services: readonly Service[]): Result<readonly Service[], NotFound> {
   const { namespace, name } = target;
@@ -72,7 +94,7 @@ function noPort({ name, ports }: Service, { port = '', protocol }: ServiceTarget
 }
 
 function findFrontend(
-  target: Extract<Target, { kind: 'frontend' }>,
+  target: FrontendTarget,
   services: readonly Service[],
   families: readonly Desired[],
 ): Result<readonly Service[], NotFound> {

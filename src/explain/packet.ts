@@ -133,6 +133,10 @@ function isMet(match: Match, { client, front, sets, marked }: Traveller): boolea
       return marked !== negated;
     case 'state':
       return match.states.includes('NEW');
+    case 'destination':
+      return match.of === front.address;
+    case 'new-to-port':
+      return match.port === front.port;
     case 'ipvs':
       return match.address === front.address && match.protocol === front.protocol && match.port === front.port;
     case 'echo-request':

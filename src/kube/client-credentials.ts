@@ -7,6 +7,7 @@ import type { Clock } from '../queue/clock.ts';
 import { type ConnectionSettings, type LoadedConfig, loadKubeConfig, readKubeconfig } from './client-config.ts';
 import { ServerChoice } from './client-servers.ts';
 import { type LoginOptions, loginOptions } from './login-options.ts';
+import { askInBrackets } from './proxied-agent.ts';
 
 /** What every request needs. */
 export interface Connection {
@@ -152,7 +153,8 @@ export class Credentials {
     this.#tls = tls;
     this.#protocol = protocol;
     if (current) retire(current.agent);
-    if (this.#loaded.login.cluster.proxyUrl && options.agent instanceof HttpAgent) return options.agent;
+    const { proxyUrl } = this.#loaded.login.cluster;
+    if (proxyUrl && options.agent instanceof HttpAgent) return proxiedAgent(options.agent, proxyUrl, servername);
     const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000 };
     return protocol === 'https:'
       ? new HttpsAgent({ ...tls, ...identityOf(servername), ...keepAlive })
@@ -166,6 +168,12 @@ async function applyAll({ login, plugin, library }: LoadedConfig, signal: AbortS
   const options = library ? await library.options(certificate) : { ...loginOptions(login), ...certificate };
   if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
   return options;
+}
+
+/** The agent that the library has made for a proxy, with what it lacks. */
+function proxiedAgent(agent: HttpAgent, proxyUrl: string, servername: string | undefined): HttpAgent {
+  if (agent instanceof HttpsAgent) Object.assign(agent.options, identityOf(servername));
+  return /^https?:/.test(proxyUrl) ? askInBrackets(agent) : agent;
 }
 
 /** An address cannot be sent as the server's name, but the certificate may have it. Source: crypto/tls Config.ServerName */

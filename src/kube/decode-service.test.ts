@@ -58,6 +58,7 @@ describe('kube/decode-service', () => {
       externalTrafficPolicy: 'Cluster',
       externalIPs: [],
       loadBalancerVIPs: [],
+      loadBalancerProxies: [],
       loadBalancerSourceRanges: [],
       hasUnusableSourceRange: false,
       healthCheckNodePort: undefined,
@@ -271,8 +272,9 @@ describe('kube/decode-service', () => {
       { ip: '', hostname: 'lb.example.org' },
       { ip: null, hostname: 'lb.example.org' },
     ];
-    const { loadBalancerVIPs } = flawless({ type: 'LoadBalancer', ...DUAL_STACK }, { loadBalancer: { ingress } });
-    expect(loadBalancerVIPs).to.deep.equal(['203.0.113.9', '2001:db8::9']);
+    const read = flawless({ type: 'LoadBalancer', ...DUAL_STACK }, { loadBalancer: { ingress } });
+    expect(read.loadBalancerVIPs).to.deep.equal(['203.0.113.9', '2001:db8::9']);
+    expect(read.loadBalancerProxies).to.deep.equal(['203.0.113.10']);
   });
 
   const http = { name: 'http', port: 80 };

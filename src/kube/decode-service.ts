@@ -36,6 +36,7 @@ export function decodeService(json: unknown): Decoded<Service> {
     externalTrafficPolicy: readPolicy(reader, spec, 'externalTrafficPolicy'),
     externalIPs: frozen(readExternalIPs(reader, spec, clusterIPs)),
     loadBalancerVIPs: frozen(readVIPs(reader, status, clusterIPs)),
+    loadBalancerProxies: frozen(readProxies(status)),
     ...readRanges(reader, spec),
     healthCheckNodePort: readNodePort(reader, 'spec.healthCheckNodePort', spec.healthCheckNodePort),
   };
@@ -130,6 +131,15 @@ function readVIPs(reader: Reader, status: Json, clusterIPs: Service['clusterIPs'
     const { ip, ipMode } = record(entry);
     if ((ip ?? '') === '' || (ipMode ?? 'VIP') !== 'VIP') return [];
     return readAddress(reader, `status.loadBalancer.ingress[${index}].ip`, ip, clusterIPs) ?? [];
+  });
+}
+
+/** Nothing is served at them, so nothing is said of those that cannot be read. */
+function readProxies(status: Json): readonly IpAddress[] {
+  const { ingress } = record(status.loadBalancer);
+  return (Array.isArray(ingress) ? ingress : []).flatMap((entry) => {
+    const { ip, ipMode } = record(entry);
+    return ipMode === 'Proxy' && typeof ip === 'string' ? (parseFrontend(ip) ?? []) : [];
   });
 }
 

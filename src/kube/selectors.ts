@@ -21,6 +21,9 @@ export const SERVICE_SELECTION: Selection = {
   selects: (json) => otherProxyOf(json) === undefined && text(record(record(json).spec).clusterIP) !== 'None',
 };
 
+/** Services that a label leaves to another proxy. */
+export const LEFT_TO_OTHERS = { labelSelector: PROXY_NAME_LABEL } as const;
+
 /** The proxy to which a label leaves a Service; `undefined` without it. */
 export function otherProxyOf(json: unknown): string | undefined {
   const own = labels(json);

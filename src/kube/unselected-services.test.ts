@@ -10,7 +10,7 @@ describe('kube/unselected-services', () => {
 
   it('lists by its name what is not for this proxy', async () => {
     const transport = new FakeTransport();
-    const listed = listUnselected(transport, 'cart');
+    const listed = listUnselected(transport, { name: 'cart' });
     const call = await transport.next();
     expect([call.request.path, call.query.fieldSelector]).to.deep.equal(['/api/v1/services', 'metadata.name=cart']);
     await call.answer({
@@ -30,8 +30,13 @@ describe('kube/unselected-services', () => {
 
   it('says in one line that they cannot be listed', async () => {
     const transport = new FakeTransport();
-    const listed = listUnselected(transport, 'cart');
-    await (await transport.next()).fail({ kind: 'unreachable', url: '/x', message: 'ECONNREFUSED' });
+    const listed = listUnselected(transport, 'addressed');
+    const call = await transport.next();
+    expect([call.query.fieldSelector, call.query.labelSelector]).to.deep.equal([
+      undefined,
+      'service.kubernetes.io/service-proxy-name',
+    ]);
+    await call.fail({ kind: 'unreachable', url: '/x', message: 'ECONNREFUSED' });
     expect(await listed).to.deep.equal({ ok: false, error: 'services could not be listed: /x: ECONNREFUSED' });
   });
 });

@@ -3,7 +3,7 @@ import type { UnselectedService } from '../model/service.ts';
 import { describeApiError } from './client-errors.ts';
 import { type ApiTransport, callList } from './client-transport.ts';
 import { decodeService } from './decode-service.ts';
-import { otherProxyOf, SERVICE_SELECTION } from './selectors.ts';
+import { LEFT_TO_OTHERS, otherProxyOf, SERVICE_SELECTION } from './selectors.ts';
 
 /** A Service that is not for this proxy; undefined for one that is, or has no name. What is wrong with it is not told. */
 export function decodeUnselected(json: unknown): UnselectedService | undefined {
@@ -14,13 +14,17 @@ export function decodeUnselected(json: unknown): UnselectedService | undefined {
 
 const RESOURCE = 'services';
 
-/** Asks for those of this name, in every namespace: lists are what a proxy may ask for, a single Service is not. The error is one line for a person. */
+/** Those of a name, in every namespace; or `addressed`: all that may have an address. */
+export type UnselectedQuery = { readonly name: string } | 'addressed';
+
+/** Asks for a list, which is what a proxy may ask for; a single Service is not. The error is one line for a person. */
 export async function listUnselected(
   transport: ApiTransport,
-  name: string,
+  asked: UnselectedQuery,
 ): Promise<Result<readonly UnselectedService[], string>> {
   const found: UnselectedService[] = [];
-  const query = { fieldSelector: `metadata.name=${name}`, resourceVersion: '0' };
+  const selector = asked === 'addressed' ? LEFT_TO_OTHERS : { fieldSelector: `metadata.name=${asked.name}` };
+  const query = { ...selector, resourceVersion: '0' };
   const listed = await callList(transport, { method: 'GET', path: `/api/v1/${RESOURCE}`, query }, (json) => {
     const unselected = decodeUnselected(json);
     if (unselected) found.push(unselected);

@@ -24,6 +24,8 @@ export interface ServicePort {
   readonly externalPolicyLocal: boolean;
   readonly externalIPs: readonly IpAddress[];
   readonly loadBalancerVIPs: readonly IpAddress[];
+  /** Load-balancer addresses that this Service does not have served on the nodes. */
+  readonly loadBalancerProxies: readonly IpAddress[];
   /** Empty: every source may use the load-balancer addresses. */
   readonly loadBalancerSourceRanges: readonly Cidr[];
   /** There is no range of this family, but the Service restricts its sources: by ranges of the other family, or by ones that cannot be read. */

@@ -26,6 +26,8 @@ export interface Service {
   readonly externalIPs: readonly IpAddress[];
   /** Load-balancer addresses with `ipMode: VIP`, both families. */
   readonly loadBalancerVIPs: readonly IpAddress[];
+  /** Load-balancer addresses with `ipMode: Proxy`, both families: the node sends to the load balancer what is for them. */
+  readonly loadBalancerProxies: readonly IpAddress[];
   /** Of both families; empty means that every source is allowed. */
   readonly loadBalancerSourceRanges: readonly Cidr[];
   /** Some source range of the object could not be read. */

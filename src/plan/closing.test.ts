@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { observedState, server, setsWith } from '../../test/builders/kernel-states.ts';
 import { ip } from '../../test/builders/net.ts';
-import type { IpsetStep } from '../kernel/ipset/diff.ts';
-import type { IpSet, SetEntry } from '../kernel/ipset/state.ts';
+import { addressEntry, type SetEntry } from '../kernel/ipset/state.ts';
 import type { KernelState } from '../kernel/state.ts';
-import { AT_ONCE, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
+import { AT_ONCE, type ClosingRules, closingAddresses, type StaysBound, withClosing } from './closing.ts';
 
 describe('plan/closing', () => {
   const [cart, outside] = [ip('172.20.1.1'), ip('203.0.113.1')];
@@ -21,24 +20,31 @@ describe('plan/closing', () => {
   });
   const NO_TABLE = { chains: new Map(), jumps: [], obsolete: [] };
   const whenCut: StaysBound = (_, isCut) => isCut;
+  const rules = { isOurs: () => true, refusedGuards: new Set<SetEntry>() };
 
   it('finds the addresses that are cut, or have been and still have time', () => {
     const cut = [server([], { address: cart })];
-    const found = (staysBound: StaysBound) => [...closingAddresses(wanting(), observed, cut, staysBound)];
+    const found = (staysBound: StaysBound) => [...closingAddresses(wanting(), observed, cut, { ...rules, staysBound })];
     expect(found(whenCut)).to.deep.equal([cart]);
     expect(found((address) => address === outside)).to.deep.equal([outside]);
     expect(found(AT_ONCE)).to.deep.equal([]);
   });
 
-  it('finds none that is wanted, is not bound, or stands in no set that tells it to be ours', () => {
-    const always = () => true;
-    const found = (desired: KernelState, given: Partial<typeof observed>) => [
-      ...closingAddresses(desired, { ...observed, ...given }, [], always),
+  it('finds none that is wanted, is not bound, is not ours, or does not get the entry that guards it', () => {
+    const found = (desired: KernelState, given: Partial<typeof observed & ClosingRules> = {}) => [
+      ...closingAddresses(desired, { ...observed, ...given }, [], { ...rules, staysBound: () => true, ...given }),
     ];
-    expect(found(wanting(cart), {})).to.deep.equal([outside]);
+    expect(found(wanting(cart))).to.deep.equal([outside]);
     expect(found(wanting(), { dummy: { exists: true, addresses: new Set([cart]) } })).to.deep.equal([cart]);
-    expect(found(wanting(), { sets: setsWith('IPv4', { 'IPVS-IPS': [outside] }) })).to.deep.equal([outside]);
-    expect(found(wanting(), { sets: new Map() })).to.deep.equal([]);
+    expect(found(wanting(), { isOurs: (address) => address === outside })).to.deep.equal([outside]);
+    expect(found(wanting(), { refusedGuards: new Set([addressEntry(outside)]) })).to.deep.equal([cart]);
+    expect(found({ ...wanting(), sets: new Map() })).to.deep.equal([]);
+  });
+
+  it('finds them also where somebody has emptied the sets', () => {
+    const emptied = { ...observed, sets: new Map() };
+    const found = closingAddresses(wanting(), emptied, [], { ...rules, staysBound: () => true });
+    expect([...found]).to.deep.equal([cart, outside]);
   });
 
   it('wants them bound and guarded, beside what is wanted', () => {
@@ -47,20 +53,5 @@ describe('plan/closing', () => {
     expect([...(sets.get('KUBE-IPVS-IPS')?.entries ?? [])]).to.deep.equal([cart, outside]);
     const same = wanting(cart);
     expect(withClosing(same, new Set())).to.equal(same);
-  });
-
-  it('tells what lets their frontends past the filter from all else that goes', () => {
-    const isShut = shutsOneOf(new Set([cart, ip('fd00::1')]), 'IPv4');
-    const step = (name: string, entry: string, kind: 'delete-entry' | 'add-entry' = 'delete-entry'): IpsetStep => ({
-      kind,
-      set: { name } as IpSet,
-      entry: entry as SetEntry,
-    });
-    expect(isShut(step('KUBE-CLUSTER-IP', '172.20.1.1,tcp:80'))).to.equal(true);
-    expect(isShut(step('KUBE-CLUSTER-IP', '172.20.1.11,tcp:80'))).to.equal(false);
-    expect(isShut(step('KUBE-CLUSTER-IP', '172.20.1.1,tcp:80', 'add-entry'))).to.equal(false);
-    expect(isShut(step('KUBE-IPVS-IPS', '172.20.1.1'))).to.equal(false);
-    expect(isShut(step('KUBE-LOAD-BALANCER-FW', '172.20.1.1,tcp:80'))).to.equal(false);
-    expect(shutsOneOf(new Set([ip('fd00::1')]), 'IPv6')(step('KUBE-6-EXTERNAL-IP', 'fd00::1,tcp:80'))).to.equal(true);
   });
 });

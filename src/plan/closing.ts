@@ -1,9 +1,7 @@
-import { ownSets, setName } from '../kernel/ipset/definitions.ts';
-import type { IpsetStep } from '../kernel/ipset/diff.ts';
-import { addressEntry, withEntries } from '../kernel/ipset/state.ts';
+import { setName } from '../kernel/ipset/definitions.ts';
+import { addressEntry, type SetEntry, withEntries } from '../kernel/ipset/state.ts';
 import type { VirtualServer } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
-import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 
 /**
@@ -15,21 +13,32 @@ export type StaysBound = (address: IpAddress, isCut: boolean) => boolean;
 /** Every address goes with its virtual servers. */
 export const AT_ONCE: StaysBound = () => false;
 
-/** Addresses that stay bound for a while; only those that a set tells to be ours, and so tells another start of the program too. */
+/** What decides on an address that is not wanted any more. */
+export interface ClosingRules {
+  readonly staysBound: StaysBound;
+  readonly isOurs: (address: IpAddress) => boolean;
+  /** Entries by which the filter would refuse what comes for an address, and which the kernel does not take. */
+  readonly refusedGuards: ReadonlySet<SetEntry>;
+}
+
+/**
+ * Addresses that stay bound for a while, also where somebody has emptied the set that tells whose they are. Without their entry there they
+ * go: whatever listens on the node would be open at them, and no other start of the program would know them.
+ */
 export function closingAddresses(
   desired: KernelState,
   observed: ObservedState,
   cut: readonly VirtualServer[],
-  staysBound: StaysBound,
+  { staysBound, isOurs, refusedGuards }: ClosingRules,
 ): ReadonlySet<IpAddress> {
-  if (staysBound === AT_ONCE) return NONE;
-  const boundByUs = observed.sets.get(setName(BOUND, desired.family))?.entries;
+  if (staysBound === AT_ONCE || !desired.sets.has(setName(BOUND, desired.family))) return NONE;
   const cutOff = new Set(cut.map(({ address }) => address));
   const closing = [...observed.dummy.addresses].filter(
     (address) =>
       !desired.dummy.addresses.has(address) &&
-      boundByUs?.has(addressEntry(address)) &&
-      staysBound(address, cutOff.has(address)),
+      !refusedGuards.has(addressEntry(address)) &&
+      staysBound(address, cutOff.has(address)) &&
+      isOurs(address),
   );
   return closing.length === 0 ? NONE : new Set(closing);
 }
@@ -48,13 +57,4 @@ export function withClosing(desired: KernelState, addresses: ReadonlySet<IpAddre
     sets: new Map(desired.sets).set(name, withEntries(set, entries)),
     dummy: { ...desired.dummy, addresses: desired.dummy.addresses.union(addresses) },
   };
-}
-
-/** Tells the steps after which the filter refuses new connections to these addresses, whatever listens on the node. */
-export function shutsOneOf(addresses: ReadonlySet<IpAddress>, family: Family): (step: IpsetStep) => boolean {
-  const { portals } = ownSets(family);
-  return (step) =>
-    step.kind === 'delete-entry' &&
-    portals.has(step.set.name) &&
-    addresses.has(step.entry.slice(0, step.entry.indexOf(',')) as IpAddress);
 }

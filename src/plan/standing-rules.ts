@@ -10,9 +10,9 @@ export function withStandingRules(wanted: WantedTables, observed: ReadTables): W
   return { nat: withStanding(wanted.nat, observed.nat), filter: withStanding(wanted.filter, observed.filter) };
 }
 
-/** As we and kube-proxy write them. */
+/** As we and kube-proxy write them; the last are those of `refusing-rules.ts`. */
 const KEPT =
-  /(--match-set KUBE-.* -j (KUBE-MARK-MASQ|DROP)|^-s \S+ -m ipvs --vproto \S+ --vaddr \S+ --vport \d+ -j DROP)$/;
+  /(--match-set KUBE-.* -j (KUBE-MARK-MASQ|DROP)|^-s \S+ -m ipvs --vproto \S+ --vaddr \S+ --vport \d+ -j DROP|--ctorigdstport \d+ -j REJECT \S+ \S+)$/;
 
 function withStanding(table: WantedTable, present: ReadTable): WantedTable {
   const chains = [...table.chains].map(([name, rules]) => [name, merge(rules, present.get(name) ?? [])] as const);

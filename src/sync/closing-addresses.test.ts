@@ -32,6 +32,12 @@ describe('sync/closing-addresses', () => {
     });
   });
 
+  it("takes away before its time what is somebody else's by now", () => {
+    const closing = new ClosingAddresses(30_000);
+    closing.begin([cart, shop], 0);
+    expect([...closing.due(1, (address) => address === shop).addresses]).to.deep.equal([shop]);
+  });
+
   it('forgets what a pass has not left, of what the pass was about', () => {
     const closing = new ClosingAddresses(30_000);
     closing.begin([cart, shop], 0);

@@ -43,9 +43,11 @@ export class ClosingAddresses {
     }
   }
 
-  /** What it is time to take away. */
-  due(nowMs: number): Touched {
-    const addresses = [...this.#untilMs].flatMap(([address, untilMs]) => (untilMs <= nowMs ? [address] : []));
+  /** What it is time to take away. `isTaken`: tells the addresses that are somebody else's by now. */
+  due(nowMs: number, isTaken: (address: IpAddress) => boolean = () => false): Touched {
+    const addresses = [...this.#untilMs].flatMap(([address, untilMs]) =>
+      untilMs <= nowMs || isTaken(address) ? [address] : [],
+    );
     return {
       servers: new Set(),
       addresses: new Set(addresses),

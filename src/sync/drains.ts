@@ -65,15 +65,15 @@ export class Drains {
   }
 
   /**
-   * Virtual servers that it is time to look at; of those that are not wanted any more all there is to them. `taken`: addresses at which none
-   * of these may linger.
+   * Virtual servers that it is time to look at; of those that are not wanted any more all there is to them. `isTaken`: tells the addresses at which
+   * none of these may linger.
    */
   due(
     nowMs: number,
-    taken: ReadonlySet<IpAddress> = new Set(),
+    isTaken: (address: IpAddress) => boolean = () => false,
   ): { readonly servers: readonly VirtualServerKey[]; readonly lingering: readonly VirtualServer[] } {
     const due = [...this.#servers].filter(
-      ([, { nextMs, lingers, server }]) => nextMs <= nowMs || (lingers && taken.has(server.address)),
+      ([, { nextMs, lingers, server }]) => nextMs <= nowMs || (lingers && isTaken(server.address)),
     );
     return {
       servers: due.map(([key]) => key),

@@ -18,6 +18,7 @@ import { narrow } from '../plan/narrow.ts';
 import type { OwnershipInputs, Remembered } from '../plan/ownership.ts';
 import { type BlockedSet, type Plan, planSync } from '../plan/plan-sync.ts';
 import { describeRefused, type Refused, type Said } from '../plan/refused.ts';
+import { withRefusals } from '../plan/refusing-rules.ts';
 import { renderPlanPart } from '../plan/scripts.ts';
 import { type Standing, withoutRefused } from '../plan/without-refused.ts';
 import type { KernelPort, ScriptRun, SyncError } from './ports.ts';
@@ -222,9 +223,11 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
   const {
     desired: reduced,
     lackingSets,
+    servedInVain,
     ...left
   } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
-  const meanwhile = wantedWithoutSets(meanwhileTables(inputs, observed), lackingSets);
+  const usable = wantedWithoutSets(meanwhileTables(inputs, observed), lackingSets);
+  const meanwhile = withRefusals(usable, servedInVain, observed.family);
   return planSync(reduced, observed, ownership, { ...options, meanwhile, ...left });
 }
 

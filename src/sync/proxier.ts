@@ -1,13 +1,12 @@
 import { DesiredState } from '../desired/desired-state.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { DUMMY_INTERFACE } from '../kernel/dummy/state.ts';
-import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { InterfaceAddresses } from '../model/node-view.ts';
 import { type Result, succeed } from '../model/result.ts';
 import type { Family } from '../net/family.ts';
 import { findDrift } from '../plan/find-drift.ts';
-import { refusedSets } from '../plan/refused-sets.ts';
+import { withoutRefused } from '../plan/without-refused.ts';
 import { ClosingAddresses } from './closing-addresses.ts';
 import { ClusterRecord } from './cluster-record.ts';
 import { Drains } from './drains.ts';
@@ -119,10 +118,9 @@ export class Proxier {
       const seen = await kernel.peek(family, server);
       if (this.#turn !== turn || this.#isPassing) return succeed([]);
       if (!seen.ok) return seen;
-      const { sets, tables } = current.kernel;
       const { refused } = this.#refused.get(family) ?? NOTHING_REFUSED;
-      const { lacking } = refusedSets(current.kernel, refused, known.value.sets);
-      const wantedNow = { sets: sets.keys(), tables: wantedWithoutSets(tables, lacking) };
+      const { tables } = withoutRefused(current.kernel, refused, known.value).desired;
+      const wantedNow = { sets: current.kernel.sets.keys(), tables };
       things.push(...findDrift(known.value, wantedNow, seen.value).map((each) => `${family} ${each}`));
     }
     if (things.length > 0) this.requireFullPass();

@@ -1,4 +1,4 @@
-import type { Desired } from '../desired/desired.ts';
+import { type Desired, isElsewhere } from '../desired/desired.ts';
 import type { DesiredState } from '../desired/desired-state.ts';
 import type { ProxySettings } from '../desired/settings.ts';
 import { type Touched, union } from '../desired/touched.ts';
@@ -141,13 +141,13 @@ async function program(
   { settings, kernel, unreadable, everything, refusedBefore, drainsDeleted, nowMs }: PassInputs,
 ): Promise<Programmed> {
   const startedMs = nowMs();
-  const { otherNodeAddresses, ownAddresses } = desired.node;
-  const due = drains.due(startedMs, otherNodeAddresses);
+  const isTaken = (address: IpAddress) => isElsewhere(desired, address);
+  const due = drains.due(startedMs, isTaken);
   const looked = union([
     wanted.touched,
     touchedBy(due.lingering),
     { ...NOTHING, servers: new Set(due.servers) },
-    closing.due(startedMs),
+    closing.due(startedMs, isTaken),
   ]);
   const counted = everything ? succeed(undefined) : await kernel.countConnections(family, due.servers);
   const read = counted.ok ? counted : await kernel.refresh([family]);
@@ -155,9 +155,9 @@ async function program(
   const scope = isFresh || refusedBefore.things.length > 0 ? 'everything' : looked;
   const draining = {
     isOver: (server: VirtualServerKey, real: RealServerKey) => drains.isOver(server, real, startedMs),
-    mayLinger: ({ address }: VirtualServer) => drainsDeleted && !otherNodeAddresses.has(address),
+    mayLinger: ({ address }: VirtualServer) => drainsDeleted && !isTaken(address),
   };
-  const isOfNode = (address: IpAddress) => otherNodeAddresses.has(address) || ownAddresses.includes(address);
+  const isOthers = (address: IpAddress) => isTaken(address) || desired.node.ownAddresses.includes(address);
   const left = undeleted(refusedBefore.things);
   const programmed = await programFamily({
     desired,
@@ -175,7 +175,7 @@ async function program(
     isFresh,
     draining,
     closing: {
-      stays: (address, isCut) => !isOfNode(address) && closing.stays(address, isCut, startedMs),
+      stays: (address, isCut) => !isOthers(address) && closing.stays(address, isCut, startedMs),
       begin: (addresses) => closing.begin(addresses, startedMs),
     },
     kernel,

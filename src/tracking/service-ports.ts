@@ -39,6 +39,7 @@ function servicePort(service: Service, spec: ServicePortSpec, clusterIP: IpAddre
     externalPolicyLocal,
     externalIPs: ofFamily(service.externalIPs),
     loadBalancerVIPs: ofFamily(service.loadBalancerVIPs),
+    loadBalancerProxies: ofFamily(service.loadBalancerProxies),
     ...sourceRanges(service, family),
     healthCheckNodePort:
       service.type === 'LoadBalancer' && externalPolicyLocal ? service.healthCheckNodePort : undefined,

@@ -97,6 +97,13 @@ export class NodeUnderTest {
     return this.#proxier.pass(kind, ['test'], isTried);
   }
 
+  /** What others have done since the last pass, as the daemon sees it every few seconds. */
+  async drift(): Promise<readonly string[]> {
+    const found = await this.#proxier.findDrift();
+    if (!found.ok) throw new Error(found.error.message);
+    return found.value;
+  }
+
   /** A new process on the same kernel, which knows nothing yet; its settings are those of the last one unless given. */
   restart(settings: ProxySettings = this.#settings): void {
     this.#settings = settings;

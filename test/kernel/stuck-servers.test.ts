@@ -144,6 +144,54 @@ describe('test/kernel/stuck-servers', () => {
     expect([under.ipvs(), under.set('KUBE-LOAD-BALANCER-FW')]).to.deep.equal([[], []]);
   });
 
+  const refusals = (node: NodeUnderTest) =>
+    node.rules('filter', 'KUBE-IPVS-FILTER').filter((rule) => rule.includes('--ctorigdstport'));
+  const refusalOf = (address: string, port: number, protocol: Protocol) =>
+    `-d ${address}/32 -p ${protocol.toLowerCase()} -m conntrack --ctstate NEW --ctorigdstport ${port} ` +
+    `-j REJECT --reject-with ${protocol === 'TCP' ? 'tcp-reset' : 'icmp-port-unreachable'}`;
+
+  for (const protocol of PROTOCOLS) {
+    const both = [refusalOf('172.20.1.1', 80, protocol), refusalOf('192.168.0.10', 30080, protocol)];
+
+    it(`${protocol}: refuses by rules whoever would come to what it can neither delete nor change, until it can or it is wanted again`, async () => {
+      const node = newNode();
+      await node.apply(cart(protocol, [1]));
+      const end = refuseLines(node.kernel, (line) => /^-[Dde] /.test(line));
+      await node.apply(cart(protocol, [1]).slice(0, 1));
+      expect(realsOf(node, `${FLAGS[protocol]} 192.168.0.10:30080`)).to.deep.equal(['-r 10.180.0.1:8080 -m -w 1']);
+      expect(node.rules('filter', 'KUBE-IPVS-FILTER').slice(0, 2)).to.deep.equal(both);
+      node.takeScripts();
+      expect(await node.drift()).to.deep.equal([]);
+      await node.pass();
+      expect(node.takeScripts().join('')).to.not.include('KUBE-IPVS-FILTER');
+      node.restart();
+      await node.apply(cart(protocol, [1]).slice(0, 1), 'full');
+      expect(refusals(node)).to.deep.equal(both);
+      await node.apply(cart(protocol, [1]));
+      expect(refusals(node)).to.deep.equal([]);
+      await node.apply(cart(protocol, []));
+      expect(refusals(node), 'without an endpoint').to.deep.equal(both);
+      await node.apply(cart(protocol, [2]));
+      expect(refusals(node), 'with another one').to.deep.equal([]);
+      await node.apply(cart(protocol, [1]).slice(0, 1));
+      end();
+      await node.pass('full');
+      expect([node.ipvs(), refusals(node)]).to.deep.equal([[], []]);
+    });
+  }
+
+  it('puts rules of that sort back where somebody takes them away', async () => {
+    const node = newNode();
+    await node.apply(cart('TCP', [1]));
+    refuseLines(node.kernel, (line) => /^-[Dde] /.test(line));
+    await node.apply(cart('TCP', [1]).slice(0, 1));
+    const before = refusals(node);
+    node.kernel.tables.IPv4.restore(`*filter\n-D KUBE-IPVS-FILTER ${before[0]}\nCOMMIT\n`);
+    expect(await node.drift()).to.deep.equal(['IPv4 rules of KUBE-IPVS-FILTER in table filter']);
+    await node.pass();
+    expect(refusals(node)).to.deep.equal(before);
+  });
+
   it('keeps what guards a frontend whose only real server neither goes nor changes, and not where it has others', async () => {
     const local = (pods: readonly (readonly [number, string])[]) => [
       ...cart('UDP', []).slice(0, 1),

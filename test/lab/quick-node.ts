@@ -9,7 +9,7 @@ import { decodeObjects } from '../../src/kube/cluster-objects.ts';
 import { succeed } from '../../src/model/result.ts';
 import { FAMILIES, type Family } from '../../src/net/family.ts';
 import { systemClock } from '../../src/queue/clock.ts';
-import { type PassReport, Proxier } from '../../src/sync/proxier.ts';
+import { type DrainingSettings, type PassReport, Proxier } from '../../src/sync/proxier.ts';
 import { cidr } from '../builders/net.ts';
 import { settings as settingsWith } from '../builders/objects.ts';
 import { recordCluster } from '../kernel/record-cluster.ts';
@@ -24,6 +24,7 @@ export interface QuickNodeOptions {
   /** Takes the place of the node's own. */
   readonly host?: Host;
   readonly settings?: Partial<ProxySettings>;
+  readonly draining?: DrainingSettings;
   /** Both unless given. */
   readonly families?: readonly Family[];
 }
@@ -42,6 +43,7 @@ export class QuickNode {
       families: given.families ?? FAMILIES,
       nodeName: name,
       settings: settingsWith({ detectLocal: { kind: 'cluster-cidr', cidrs: CLUSTER_CIDRS }, ...given.settings }),
+      ...(given.draining ? { draining: given.draining } : {}),
       kernel: new Kernel(given.host ?? netnsHost(name), given.families ?? FAMILIES, systemClock.nowMs),
       nowMs: systemClock.nowMs,
     });

@@ -1,4 +1,8 @@
+import { mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { HEAD, OWN } from '../../src/config/config-fixture.ts';
 import { FAMILIES, type Family } from '../../src/net/family.ts';
 import type { Daemon } from './daemon.ts';
 import { type At, frontend, outcomes } from './dial.ts';
@@ -12,7 +16,20 @@ const outside = { type: 'LoadBalancer', pods: ['b1'], hasExternalIPs: true } as 
 const DOOMED: Offer = { name: 'doomed', number: 131, ...outside };
 const BACK: Offer = { name: 'back', number: 132, ...outside };
 const LEFT: Offer = { name: 'left', number: 133, ...outside };
+const CHANGED: Offer = { name: 'changed', number: 135, ...outside };
 const STAYS: Offer = { name: 'stays', number: 134, ...outside };
+const ALL = [DOOMED, BACK, LEFT, CHANGED, STAYS];
+
+const folder = mkdtempSync(join(tmpdir(), 'ipvs-proxier-deleted-services-'));
+const file = join(folder, 'config.yaml');
+/** With a file, most flags do not count. */
+const SETTINGS = `mode: ipvs
+clientConnection: {kubeconfig: ${join(folder, 'kubeconfig')}}
+clusterCIDR: 10.180.0.0/16,fd00:180::/32
+conntrack: {maxPerCore: 0}
+ipvs: {minSyncPeriod: 100ms}
+logging: {format: text, verbosity: 2}
+`;
 
 /** Who dials what: Pods, the node itself and clients outside. */
 const DIALLED: readonly (readonly [string, At])[] = [
@@ -31,12 +48,33 @@ describe('test/lab/reports-deleted-services', () => {
   let daemon: Daemon;
 
   before('a daemon with all Services', async () => {
-    const { write, start, said } = lone();
-    write(DOOMED, BACK, LEFT, STAYS);
-    daemon = start();
-    await said(daemon, 'node programmed');
-    await seen((lines) => [DOOMED, BACK, LEFT, STAYS].every((offer) => serves(lines, offer)));
+    writeFileSync(join(folder, 'kubeconfig'), lone().api.kubeconfig());
+    configure('reset');
+    lone().write(...ALL);
+    await start();
+    await seen((lines) => ALL.every((offer) => serves(lines, offer)));
   });
+
+  function configure(ending: 'reset' | 'cut'): void {
+    writeFileSync(`${file}.new`, `${HEAD}${SETTINGS}${OWN}draining: {deletedServices: ${ending}}\n`);
+    renameSync(`${file}.new`, file);
+  }
+
+  async function start(): Promise<void> {
+    daemon = lone().start(['--config', file]);
+    await lone().said(daemon, 'node programmed');
+  }
+
+  /** Its virtual servers have gone. */
+  async function gone(offer: Offer): Promise<void> {
+    lone().remove(offer);
+    for (const family of FAMILIES) await seen((lines) => !lines.join().includes(addressAndPort(offer, family)));
+  }
+
+  async function refuses(offer: Offer): Promise<void> {
+    await gone(offer);
+    expect(await boundOf(offer)).to.deep.equal(addressesOf(offer));
+  }
 
   function seen(isDone: (lines: readonly string[]) => boolean): Promise<readonly string[]> {
     return waitFor('virtual servers', () => readVirtualServers(lone().lab, NODE), isDone, { timeoutMs: 90_000 });
@@ -92,18 +130,14 @@ describe('test/lab/reports-deleted-services', () => {
     expect(await boundOf(DOOMED)).to.deep.equal(addressesOf(DOOMED));
     for (const { connection } of others) expect(await connection.again()).to.equal(connection.first);
     await traffic.stopServing(NODE, 'whatever listens');
-    const gone = (bound: readonly string[]) => bound.length === 0;
-    await waitFor('addresses gone', () => boundOf(DOOMED), gone, { timeoutMs: 120_000, everyMs: 500 });
+    const isGone = (bound: readonly string[]) => bound.length === 0;
+    await waitFor('addresses gone', () => boundOf(DOOMED), isGone, { timeoutMs: 120_000, everyMs: 500 });
     for (const { connection } of [...held, ...others]) await connection.close('reset');
   });
 
   it('R13: a Service made anew on an address that still refuses serves at once', async () => {
-    const { remove, write } = lone();
-    remove(BACK);
-    await seen((lines) => !lines.join().includes(addressAndPort(BACK, 'IPv4')));
-    await seen((lines) => !lines.join().includes(addressAndPort(BACK, 'IPv6')));
-    expect(await boundOf(BACK)).to.deep.equal(addressesOf(BACK));
-    write(BACK);
+    await refuses(BACK);
+    lone().write(BACK);
     await seen((lines) => serves(lines, BACK));
     await waitFor(
       'answers',
@@ -113,15 +147,21 @@ describe('test/lab/reports-deleted-services', () => {
   });
 
   it('R13: another daemon takes away the addresses that the one before has left refusing', async () => {
-    const { remove, start, said } = lone();
-    remove(LEFT);
-    await seen((lines) => !lines.join().includes(addressAndPort(LEFT, 'IPv4')));
-    await seen((lines) => !lines.join().includes(addressAndPort(LEFT, 'IPv6')));
-    expect(await boundOf(LEFT)).to.deep.equal(addressesOf(LEFT));
+    await refuses(LEFT);
     await daemon.kill();
-    daemon = start();
-    await said(daemon, 'node programmed');
+    await start();
     expect(await boundOf(LEFT)).to.deep.equal([]);
+    expect(await boundOf(STAYS)).to.deep.equal(addressesOf(STAYS));
+  });
+
+  it('R13: addresses that still refuse go with the first pass after a restart with `cut`, and none refuses any more', async () => {
+    await refuses(CHANGED);
+    await daemon.stop();
+    configure('cut');
+    await start();
+    expect(await boundOf(CHANGED)).to.deep.equal([]);
+    await gone(BACK);
+    expect(await boundOf(BACK)).to.deep.equal([]);
     expect(await boundOf(STAYS)).to.deep.equal(addressesOf(STAYS));
   });
 });

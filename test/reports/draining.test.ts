@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { nodeObject } from '../kernel/cluster-objects.ts';
+import { nodeObject, type ObjectJson, serviceObject, sliceObject } from '../kernel/cluster-objects.ts';
 import { NodeUnderTest } from '../kernel/node-under-test.ts';
-import { cart, ELSEWHERE, HERE, otherService } from './cart.ts';
+import { balancedCart, cart, ELSEWHERE, HERE, otherService } from './cart.ts';
 import { page } from './pages.ts';
 
 const SERVER = '-t 172.20.1.1:80';
@@ -196,6 +196,91 @@ describe('test/reports/draining', () => {
     await node.passOnce();
     expect(node.bound()).to.deep.equal(['172.20.1.1']);
   });
+
+  for (const [ending, draining] of [
+    ['is reset', RESET],
+    ['may finish', FINISH],
+  ] as const) {
+    const balanced = (ipMode: 'VIP' | 'Proxy') => balancedCart({ ingress: [{ ip: '203.0.113.5', ipMode }] });
+    const connected = async (...objects: readonly ObjectJson[]) => {
+      const node = new NodeUnderTest({ draining });
+      await node.apply([...balanced('VIP'), ...objects]);
+      for (const real of [LOST, '10.180.0.5:8080']) node.kernel.ipvs.connect('-t 203.0.113.5:80', real, 4);
+      return node;
+    };
+
+    it(`R13: an address that is left to its load balancer from now on is let go at once, where what is open ${ending}`, async () => {
+      const node = await connected();
+      node.record(balanced('Proxy'));
+      await node.passOnce();
+      expect(node.bound()).to.deep.equal(['172.20.1.1']);
+      expect(`${node.kernel.ipsets.save()}${node.ipvs()}`).to.not.include('203.0.113.5');
+      expect(lines(node)).to.have.lengthOf(3);
+    });
+
+    it(`R13: an address that is said to be a load balancer's only afterwards is let go then, where what is open ${ending}`, async () => {
+      const node = await connected();
+      node.record(balancedCart({ ingress: [] }));
+      await node.passOnce();
+      expect(node.bound()).to.deep.equal(['172.20.1.1', '203.0.113.5']);
+      node.record(balanced('Proxy'));
+      await node.passOnce();
+      expect([node.bound(), node.set('KUBE-IPVS-IPS')]).to.deep.equal([['172.20.1.1'], ['172.20.1.1']]);
+      expect(node.ipvs().join()).to.not.include('203.0.113.5');
+    });
+
+    it(`R13: an address that one Service leaves to its load balancer stays for another that has it served here, where what is open ${ending}`, async () => {
+      const other = [
+        serviceObject('shop/other', {
+          clusterIPs: ['172.20.2.1'],
+          ports: [{ name: 'http', protocol: 'TCP', port: 81 }],
+          ingress: [{ ip: '203.0.113.5' }],
+        }),
+        sliceObject('shop/other-1', { service: 'other', endpoints: [ELSEWHERE] }),
+      ];
+      const node = await connected(...other);
+      node.kernel.ipvs.connect('-t 203.0.113.5:81', LOST, 4);
+      node.record([...balanced('Proxy'), ...other]);
+      await node.passOnce();
+      expect(node.bound()).to.deep.equal(['172.20.1.1', '172.20.2.1', '203.0.113.5']);
+      expect(node.ipvs().filter((line) => line.includes('203.0.113.5'))).to.deep.equal([
+        '-A -t 203.0.113.5:81 -s rr',
+        `-a -t 203.0.113.5:81 -r ${LOST} -m -w 1`,
+      ]);
+      node.record(balanced('Proxy'));
+      await node.passOnce();
+      expect(node.bound()).to.deep.equal(['172.20.1.1', '172.20.2.1']);
+      expect(node.kernel.ipsets.save()).to.not.include('203.0.113.5');
+    });
+  }
+
+  it('R13: an address that still refuses and turns out to be that of another Node is let go with the pass that hears of it', async () => {
+    const node = new NodeUnderTest({ draining: RESET });
+    await node.apply(cart({ externalIPs: ['203.0.113.5'] }));
+    node.record(cart({}));
+    await node.passOnce();
+    expect(node.bound()).to.deep.equal(['172.20.1.1', '203.0.113.5']);
+    node.record([...cart({}), nodeObject('node-c', { addresses: ['203.0.113.5'] })]);
+    await node.passOnce();
+    expect(node.bound()).to.deep.equal(['172.20.1.1']);
+  });
+
+  for (const [change, now] of [
+    ['that becomes an ExternalName', cart({ type: 'ExternalName', clusterIPs: [] })],
+    ['whose load balancer goes', cart({})],
+    ['that another proxy gets', []],
+  ] as const) {
+    it(`R13: the addresses of a Service ${change} refuse for a while, as nobody tells whose they are`, async () => {
+      const node = new NodeUnderTest({ draining: RESET });
+      await node.apply(balancedCart());
+      node.record(now);
+      await node.passOnce();
+      expect(node.bound()).to.deep.equal(['172.20.1.1', '203.0.113.5']);
+      node.wait(30_000);
+      await node.passOnce();
+      expect(node.bound()).to.deep.equal(change === 'whose load balancer goes' ? ['172.20.1.1'] : []);
+    });
+  }
 
   it('R13: a Service that may finish keeps virtual server and address as long as each other, and takes no new connection', async () => {
     const node = new NodeUnderTest({ draining: FINISH });

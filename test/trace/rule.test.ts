@@ -48,6 +48,13 @@ describe('test/trace/rule', () => {
     ['-m mark --mark 0x80000000/0xffffffff', [{ kind: 'mark', value: 2 ** 31, mask: 2 ** 32 - 1, negated: false }]],
     ['-m conntrack --ctstate NEW', [{ kind: 'state', states: ['NEW'], negated: false }]],
     [
+      '-m conntrack --ctstate NEW --ctorigdstport 30080',
+      [
+        { kind: 'state', states: ['NEW'], negated: false },
+        { kind: 'destination-port', port: 30080, negated: false },
+      ],
+    ],
+    [
       '-m conntrack --ctstate RELATED,ESTABLISHED',
       [{ kind: 'state', states: ['RELATED', 'ESTABLISHED'], negated: false }],
     ],

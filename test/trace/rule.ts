@@ -76,8 +76,11 @@ function readModule(words: Words, family: Family, before: readonly Match[]): rea
       return readLocal(words, option, negated);
     case 'mark --mark':
       return [{ kind: 'mark', ...readMark(words), negated }];
-    case 'conntrack --ctstate':
-      return [{ kind: 'state', states: readStates(words), negated }];
+    case 'conntrack --ctstate': {
+      const state: Match = { kind: 'state', states: readStates(words), negated };
+      if (!words.takeIf('--ctorigdstport')) return [state];
+      return [state, { kind: 'destination-port', port: readNumber(words, 65535), negated: false }];
+    }
     case 'ipvs --vproto':
       return negated ? words.refuse('a negated ipvs match') : [readVirtualServer(words, family)];
     case 'icmp --icmp-type':

@@ -8,6 +8,7 @@ describe('kernel/iptables/rule', () => {
     [{ kind: 'source', of: cidr('10.0.0.0/8'), negated: false }, '-s 10.0.0.0/8'],
     [{ kind: 'source', of: cidr('10.0.0.0/8'), negated: true }, '! -s 10.0.0.0/8'],
     [{ kind: 'source', of: ip('10.9.9.9'), negated: false }, '-s 10.9.9.9/32', '-s 10.9.9.9/128'],
+    [{ kind: 'destination', of: ip('10.9.9.9') }, '-d 10.9.9.9/32', '-d 10.9.9.9/128'],
     [{ kind: 'input-interface', name: 'cni0', negated: false }, '-i cni0'],
     [{ kind: 'input-interface', name: 'veth+', negated: true }, '! -i veth+'],
     [{ kind: 'protocol', protocol: 'TCP' }, '-p tcp'],
@@ -26,6 +27,7 @@ describe('kernel/iptables/rule', () => {
     [{ kind: 'mark', mark: 0x4000, negated: false }, '-m mark --mark 0x4000/0x4000'],
     [{ kind: 'mark', mark: 2 ** 31, negated: true }, '-m mark ! --mark 0x80000000/0x80000000'],
     [{ kind: 'state', states: 'RELATED,ESTABLISHED' }, '-m conntrack --ctstate RELATED,ESTABLISHED'],
+    [{ kind: 'new-to-port', port: 30080 }, '-m conntrack --ctstate NEW --ctorigdstport 30080'],
     [
       { kind: 'ipvs', address: ip('10.9.9.9'), protocol: 'UDP', port: 53 },
       '-m ipvs --vproto 17 --vaddr 10.9.9.9 --vport 53',

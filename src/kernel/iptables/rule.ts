@@ -7,6 +7,7 @@ import { protocolNumber } from '../../net/protocol.ts';
 /** One condition of a rule, with its parameters. */
 export type Match =
   | { readonly kind: 'source'; readonly of: Cidr | IpAddress; readonly negated: boolean }
+  | { readonly kind: 'destination'; readonly of: IpAddress }
   | { readonly kind: 'input-interface'; readonly name: string; readonly negated: boolean }
   | { readonly kind: 'protocol'; readonly protocol: Protocol }
   | { readonly kind: 'echo-request' }
@@ -17,6 +18,8 @@ export type Match =
   | { readonly kind: 'destination-local' }
   | { readonly kind: 'mark'; readonly mark: number; readonly negated: boolean }
   | { readonly kind: 'state'; readonly states: string }
+  /** First packet of a connection that was dialled at this port, whatever the protocol. */
+  | { readonly kind: 'new-to-port'; readonly port: number }
   | { readonly kind: 'ipvs'; readonly address: IpAddress; readonly protocol: Protocol; readonly port: number };
 
 /** What becomes of a packet that meets all conditions. */
@@ -35,8 +38,8 @@ export interface Rule {
 
 /**
  * The rule without its chain, letter for letter as `ip[6]tables-save` prints it and `ip[6]tables-restore` reads it, so that a
- * rule in the kernel and a wanted one can be compared as text. Matches stand in the order given; sources, interfaces and protocols
- * must come first, because iptables prints them first.
+ * rule in the kernel and a wanted one can be compared as text. Matches stand in the order given; sources, destinations, interfaces and
+ * protocols must come first, because iptables prints them first.
  */
 export function renderRule({ matches, target }: Rule, family: 'IPv4' | 'IPv6'): string {
   return [...matches.map((match) => renderMatch(match, family)), renderTarget(target, family)].join(' ');
@@ -46,7 +49,9 @@ function renderMatch(match: Match, family: 'IPv4' | 'IPv6'): string {
   const not = 'negated' in match && match.negated ? '! ' : '';
   switch (match.kind) {
     case 'source':
-      return `${not}-s ${match.of.includes('/') ? match.of : `${match.of}/${family === 'IPv4' ? 32 : 128}`}`;
+      return `${not}-s ${network(match.of, family)}`;
+    case 'destination':
+      return `-d ${network(match.of, family)}`;
     case 'input-interface':
       return `${not}-i ${match.name}`;
     case 'protocol':
@@ -67,11 +72,17 @@ function renderMatch(match: Match, family: 'IPv4' | 'IPv6'): string {
       return `-m mark ${not}--mark ${hex(match.mark)}/${hex(match.mark)}`;
     case 'state':
       return `-m conntrack --ctstate ${match.states}`;
+    case 'new-to-port':
+      return `-m conntrack --ctstate NEW --ctorigdstport ${match.port}`;
     case 'ipvs':
       return `-m ipvs --vproto ${protocolNumber(match.protocol)} --vaddr ${match.address} --vport ${match.port}`;
     default:
       return assertNever(match);
   }
+}
+
+function network(of: Cidr | IpAddress, family: 'IPv4' | 'IPv6'): string {
+  return of.includes('/') ? of : `${of}/${family === 'IPv4' ? 32 : 128}`;
 }
 
 function renderTarget(target: Target, family: 'IPv4' | 'IPv6'): string {
