@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { observedState, server, setsWith } from '../../test/builders/kernel-states.ts';
 import { ip } from '../../test/builders/net.ts';
-import type { IpsetStep } from '../kernel/ipset/diff.ts';
-import { addressEntry, type IpSet, type SetEntry } from '../kernel/ipset/state.ts';
+import { addressEntry, type SetEntry } from '../kernel/ipset/state.ts';
 import type { KernelState } from '../kernel/state.ts';
-import { AT_ONCE, type ClosingRules, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
+import { AT_ONCE, type ClosingRules, closingAddresses, type StaysBound, withClosing } from './closing.ts';
 
 describe('plan/closing', () => {
   const [cart, outside] = [ip('172.20.1.1'), ip('203.0.113.1')];
@@ -54,20 +53,5 @@ describe('plan/closing', () => {
     expect([...(sets.get('KUBE-IPVS-IPS')?.entries ?? [])]).to.deep.equal([cart, outside]);
     const same = wanting(cart);
     expect(withClosing(same, new Set())).to.equal(same);
-  });
-
-  it('tells what lets their frontends past the filter from all else that goes', () => {
-    const isShut = shutsOneOf(new Set([cart, ip('fd00::1')]), 'IPv4');
-    const step = (name: string, entry: string, kind: 'delete-entry' | 'add-entry' = 'delete-entry'): IpsetStep => ({
-      kind,
-      set: { name } as IpSet,
-      entry: entry as SetEntry,
-    });
-    expect(isShut(step('KUBE-CLUSTER-IP', '172.20.1.1,tcp:80'))).to.equal(true);
-    expect(isShut(step('KUBE-CLUSTER-IP', '172.20.1.11,tcp:80'))).to.equal(false);
-    expect(isShut(step('KUBE-CLUSTER-IP', '172.20.1.1,tcp:80', 'add-entry'))).to.equal(false);
-    expect(isShut(step('KUBE-IPVS-IPS', '172.20.1.1'))).to.equal(false);
-    expect(isShut(step('KUBE-LOAD-BALANCER-FW', '172.20.1.1,tcp:80'))).to.equal(false);
-    expect(shutsOneOf(new Set([ip('fd00::1')]), 'IPv6')(step('KUBE-6-EXTERNAL-IP', 'fd00::1,tcp:80'))).to.equal(true);
   });
 });

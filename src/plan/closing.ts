@@ -1,9 +1,7 @@
-import { ownSets, setName } from '../kernel/ipset/definitions.ts';
-import type { IpsetStep } from '../kernel/ipset/diff.ts';
+import { setName } from '../kernel/ipset/definitions.ts';
 import { addressEntry, type SetEntry, withEntries } from '../kernel/ipset/state.ts';
 import type { VirtualServer } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
-import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 
 /**
@@ -59,13 +57,4 @@ export function withClosing(desired: KernelState, addresses: ReadonlySet<IpAddre
     sets: new Map(desired.sets).set(name, withEntries(set, entries)),
     dummy: { ...desired.dummy, addresses: desired.dummy.addresses.union(addresses) },
   };
-}
-
-/** Tells the steps after which the filter refuses new connections to these addresses, whatever listens on the node. */
-export function shutsOneOf(addresses: ReadonlySet<IpAddress>, family: Family): (step: IpsetStep) => boolean {
-  const { portals } = ownSets(family);
-  return (step) =>
-    step.kind === 'delete-entry' &&
-    portals.has(step.set.name) &&
-    addresses.has(step.entry.slice(0, step.entry.indexOf(',')) as IpAddress);
 }

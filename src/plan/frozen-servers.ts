@@ -81,10 +81,11 @@ export function frontendsOf(
   };
 }
 
-function isOfPorts(type: SetType | string): boolean {
+export function isOfPorts(type: SetType | string): boolean {
   return type === 'bitmap:port';
 }
 
-function protocolOf(name: string): 'TCP' | 'UDP' {
+/** Of a set of node ports. */
+export function protocolOf(name: string): 'TCP' | 'UDP' {
   return name.endsWith('UDP') ? 'UDP' : 'TCP';
 }

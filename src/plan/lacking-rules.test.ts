@@ -69,4 +69,13 @@ describe('plan/lacking-rules', () => {
   it('is content with the masquerading of another detector, but not with whom it keeps out', () => {
     expect([...lackingRules(wantedWith(inside.elsewhere), written).sets]).to.deep.equal(['KUBE-EXTERNAL-NO-LOCAL']);
   });
+
+  it('is not content with the masquerading of the node alone, as there was no detector', () => {
+    const withoutDetector = desiredFor([[balanced, [endpoint()]]], {
+      detectLocal: { kind: 'cluster-cidr', cidrs: [] },
+    });
+    const old = applyTableChanges(emptyTables(), diffIptables(emptyTables(), withoutDetector.kernel.tables));
+    expect(lackingRules(wanted, old).sets.has('KUBE-CLUSTER-IP')).to.equal(true);
+    expect(lackingRules(withoutDetector.kernel.tables, written).sets.has('KUBE-CLUSTER-IP')).to.equal(false);
+  });
 });

@@ -12,7 +12,7 @@ export interface LackingRules {
 
 /**
  * Wanted rules that keep out or masquerade and that are not in force: they do not stand in their chain, or a jump into our chains of the table
- * is missing. What masquerades for a set does so too where it tells clients apart in another way.
+ * is missing. What masquerades for a set does so too where it tells clients apart in another way, unless it is for the node alone.
  */
 export function lackingRules(wanted: WantedTables, present: ReadTables): LackingRules {
   const lacking = TABLES.flatMap((table) => {
@@ -33,12 +33,17 @@ export function lackingRules(wanted: WantedTables, present: ReadTables): Lacking
 /** It drops, masquerades, or leads to where that is done. */
 const GUARD = /(--match-set|--vaddr) .* -j (DROP|KUBE-MARK-MASQ|KUBE-SOURCE-RANGES-FIREWALL|KUBE-LOAD-BALANCER)$/;
 const MASQUERADING = / -j (KUBE-MARK-MASQ|KUBE-LOAD-BALANCER)$/;
+/** The node calls from the frontend, so that without a detector only its own connections are masqueraded. */
+const OF_NODE_ONLY = /--match-set \S+ src,dst /;
 const FRONTEND = /--vproto (\d+) --vaddr (\S+) --vport (\d+)/;
 
 function stands(rule: RuleText, present: readonly RuleText[]): boolean {
   if (present.includes(rule)) return true;
   const set = MASQUERADING.test(rule) ? setOf(rule) : undefined;
-  return set !== undefined && present.some((other) => MASQUERADING.test(other) && setOf(other) === set);
+  return (
+    set !== undefined &&
+    present.some((other) => MASQUERADING.test(other) && setOf(other) === set && !OF_NODE_ONLY.test(other))
+  );
 }
 
 function setOf(rule: RuleText): string | undefined {

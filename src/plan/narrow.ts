@@ -11,7 +11,8 @@ export interface Compared {
 
 /**
  * The part of both states that is touched: what differs in all differs in the part, as every step is about one name and looks at nothing
- * else. Sets stay whole where it matters how much is in them. Costs what is touched, not what there is.
+ * else but at whether the address of a virtual server is bound. Sets stay whole where it matters how much is in them. Costs what is touched, not
+ * what there is.
  */
 export function narrow({ desired, observed }: Compared, touched: Touched): Compared {
   const { servers, addresses, entries, rules } = touched;
@@ -23,19 +24,21 @@ export function narrow({ desired, observed }: Compared, touched: Touched): Compa
   );
   const part = (set: IpSet): IpSet =>
     wholeSets.has(set.name) ? set : { ...set, entries: entries.intersection(set.entries) };
+  const [ipvs, standing] = [pick(desired.ipvs, servers), pick(observed.ipvs, servers)];
+  const around = addresses.union(new Set([...ipvs.values(), ...standing.values()].map(({ address }) => address)));
   return {
     desired: {
       family: desired.family,
-      ipvs: pick(desired.ipvs, servers),
+      ipvs,
       sets: mapValues(desired.sets, part),
-      dummy: { exists: desired.dummy.exists, addresses: addresses.intersection(desired.dummy.addresses) },
+      dummy: { exists: desired.dummy.exists, addresses: around.intersection(desired.dummy.addresses) },
       tables: rules ? desired.tables : NO_TABLES_WANTED,
     },
     observed: {
       family: observed.family,
-      ipvs: pick(observed.ipvs, servers),
+      ipvs: standing,
       sets: mapValues(present, part),
-      dummy: { exists: observed.dummy.exists, addresses: addresses.intersection(observed.dummy.addresses) },
+      dummy: { exists: observed.dummy.exists, addresses: around.intersection(observed.dummy.addresses) },
       tables: rules ? observed.tables : NO_TABLES,
     },
   };

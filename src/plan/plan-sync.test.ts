@@ -3,14 +3,16 @@ import fc from 'fast-check';
 import { anyDesired, desiredFor } from '../../test/builders/desired.ts';
 import { applyIpvsSteps, withoutConnections } from '../../test/builders/ipvs-steps.ts';
 import { observedState, real, server } from '../../test/builders/kernel-states.ts';
-import { ip, port } from '../../test/builders/net.ts';
+import { cidr, ip, port } from '../../test/builders/net.ts';
 import { endpoint, servicePort } from '../../test/builders/objects.ts';
 import { type MemoryKernel, memoryKernel } from '../../test/kernel/memory-kernel.ts';
 import { applyDummySteps } from '../kernel/dummy/diff.ts';
 import { dummyOf, parseAddressShow } from '../kernel/dummy/parse.ts';
+import { type SetId, setName } from '../kernel/ipset/definitions.ts';
 import { applyIpsetSteps } from '../kernel/ipset/diff.ts';
 import { parseIpsetSave } from '../kernel/ipset/parse.ts';
 import { renderIpsetState } from '../kernel/ipset/render.ts';
+import { addressPortEntry, type SetEntry } from '../kernel/ipset/state.ts';
 import { applyTableChanges } from '../kernel/iptables/diff.ts';
 import { parseIpvsSave } from '../kernel/ipvs/parse-save.ts';
 import { renderIpvsState } from '../kernel/ipvs/render.ts';
@@ -33,6 +35,7 @@ describe('plan/plan-sync', () => {
   const OUTSIDE = ip('203.0.113.1');
   const nothing = desiredFor([]).kernel;
   const cart = desiredFor([[http, [endpoint()]]]).kernel;
+  const inside = desiredFor([[servicePort(), [endpoint()]]]).kernel;
 
   it('makes sets and rules before virtual servers, and those before their addresses', () => {
     expect(summary(planSync(cart, observedState(), INPUTS))).to.deep.equal([
@@ -58,6 +61,7 @@ describe('plan/plan-sync', () => {
     });
     expect(summary(plan)).to.deep.equal([
       'address unbind-address',
+      'ipvs delete-real-server',
       'ipset delete-entry',
       'ipvs delete-virtual-server',
       'iptables nat',
@@ -66,11 +70,71 @@ describe('plan/plan-sync', () => {
     expect([...plan.closing]).to.deep.equal([OUTSIDE]);
     expect([...plan.after.dummy.addresses]).to.deep.equal([OUTSIDE]);
     expect([...(plan.after.sets.get('KUBE-IPVS-IPS')?.entries ?? [])]).to.deep.equal([OUTSIDE]);
-    expect(plan.parts[1] && renderPlanPart(plan.parts[1]).text).to.equal('del KUBE-EXTERNAL-IP 203.0.113.1,6:80\n');
+    expect(plan.parts[2] && renderPlanPart(plan.parts[2]).text).to.equal('del KUBE-EXTERNAL-IP 203.0.113.1,6:80\n');
     expect(withoutConnections(plan.after.ipvs)).to.deep.equal(new Map());
   });
 
-  it('takes such an address away later, with what kept it shut', () => {
+  it('shuts a frontend before its virtual server goes where another one keeps the address', () => {
+    const other = servicePort({
+      name: 'shop/other',
+      clusterIP: ip('172.20.1.9'),
+      port: port(81),
+      externalIPs: [OUTSIDE],
+    });
+    const both = desiredFor([
+      [http, [endpoint()]],
+      [other, [endpoint()]],
+    ]).kernel;
+    const plan = planSync(cart, reached(both), INPUTS);
+    expect(summary(plan)).to.deep.equal([
+      'address unbind-address',
+      'ipvs delete-real-server',
+      'ipset delete-entry',
+      'ipvs delete-virtual-server',
+      'ipset delete-entry',
+    ]);
+    expect(plan.parts[2] && renderPlanPart(plan.parts[2]).text).to.equal('del KUBE-EXTERNAL-IP 203.0.113.1,6:81\n');
+  });
+
+  it('makes a virtual server empty before it opens it where the address stands already', () => {
+    const { after } = planSync(nothing, reached(cart), INPUTS, { staysBound: () => true });
+    expect(summary(planSync(cart, after, INPUTS))).to.deep.equal([
+      'ipvs add-virtual-server',
+      'ipset add-entry',
+      'iptables nat',
+      'ipvs add-real-server',
+    ]);
+  });
+
+  it('shuts a frontend that was left without a virtual server before its address comes', () => {
+    const present = reached(cart);
+    const left = { ...present, ipvs: new Map(), dummy: { exists: true, addresses: new Set<never>() } };
+    const plan = planSync(inside, left, INPUTS);
+    expect(summary(plan)).to.deep.equal([
+      'ipset delete-entry',
+      'iptables nat',
+      'ipvs add-virtual-server, add-real-server',
+      'address bind-address',
+      'iptables nat',
+      'ipset delete-entry',
+    ]);
+    expect(plan.parts[0] && renderPlanPart(plan.parts[0]).text).to.equal('del KUBE-EXTERNAL-IP 203.0.113.1,6:80\n');
+  });
+
+  it('empties what is closed to the node before its address goes', () => {
+    const closed = servicePort({
+      loadBalancerVIPs: [ip('198.51.100.1')],
+      loadBalancerSourceRanges: [cidr('10.0.0.0/8')],
+    });
+    const balanced = desiredFor([[closed, [endpoint()]]]).kernel;
+    const emptied = planSync(nothing, reached(balanced), INPUTS).parts.slice(0, 2);
+    expect(emptied.map((part) => renderPlanPart(part).text)).to.deep.equal([
+      '-d -t 198.51.100.1:80 -r 10.180.1.1:8080\n',
+      'address delete 172.20.1.1/32 dev kube-ipvs0\naddress delete 198.51.100.1/32 dev kube-ipvs0\n',
+    ]);
+  });
+
+  it('takes an address that has stayed for a while away later, with what kept it shut', () => {
     const { after } = planSync(nothing, reached(cart), INPUTS, { staysBound: () => true });
     expect(summary(planSync(nothing, after, INPUTS))).to.deep.equal(['address unbind-address', 'ipset delete-entry']);
     expect(summary(planSync(nothing, after, INPUTS, { staysBound: () => true }))).to.deep.equal([]);
@@ -227,6 +291,10 @@ describe('plan/plan-sync', () => {
             const isUnwantedAddress = start.dummy.addresses.has(address) && !wanted.dummy.addresses.has(address);
             if (isUnwantedAddress && state.dummy.addresses.has(address)) expect(state.ipvs.has(key)).to.equal(true);
           }
+          for (const [key, { address, protocol, port: at }] of [...start.ipvs, ...wanted.ipvs]) {
+            const isPast = (id: SetId) => has(state, id, addressPortEntry(address, protocol, at));
+            if (state.dummy.addresses.has(address) && PORTALS.some(isPast)) expect(state.ipvs.has(key)).to.equal(true);
+          }
           for (const address of state.dummy.addresses) {
             expect(state.sets.get('KUBE-IPVS-IPS')?.entries.has(address as never)).to.equal(true);
           }
@@ -255,6 +323,13 @@ const COMMANDS = {
   iptables: ['iptables-restore', '-w', '5', '--noflush'],
   ip6tables: ['ip6tables-restore', '-w', '5', '--noflush'],
 } as const;
+
+/** Sets whose frontends the filter lets in; without a virtual server there, whatever else listens on the node would get their clients. */
+const PORTALS = ['CLUSTER-IP', 'EXTERNAL-IP', 'EXTERNAL-IP-LOCAL', 'LOAD-BALANCER'] as const;
+
+function has({ sets, family }: ObservedState, id: SetId, entry: SetEntry): boolean {
+  return sets.get(setName(id, family))?.entries.has(entry) ?? false;
+}
 
 /** What an empty node shows once it has all that is wanted. */
 function reached(wanted: KernelState): ObservedState {

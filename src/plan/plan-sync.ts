@@ -16,9 +16,13 @@ import type { IpvsState, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
-import { AT_ONCE, closingAddresses, type StaysBound, shutsOneOf, withClosing } from './closing.ts';
+import { comesEmpty, leadsNowhere, shutting } from './bound-frontends.ts';
+import { waitsForAddress } from './closed-frontends.ts';
+import { AT_ONCE, closingAddresses, type StaysBound, withClosing } from './closing.ts';
 import { withLingering } from './lingering.ts';
 import { type OwnershipInputs, ownership } from './ownership.ts';
+import { rangeTurns } from './range-entries.ts';
+import { servedEntries } from './served-entries.ts';
 import { withStandingRules } from './standing-rules.ts';
 
 /** What one tool has to do, in one process. */
@@ -67,9 +71,9 @@ export interface BlockedSet {
  * The steps from `observed` to `desired`, in an order in which no packet meets a half-made service: sets and rules before virtual
  * servers, virtual servers before their addresses; the other way round for what goes. Rules are written early for the sake of what is new,
  * as `meanwhile` with those that stand, which are for what goes too; and late where things go, so that what guards an address stands as long
- * as the address does. What leads to a virtual server that lingers stays with it; an address that outlives its virtual servers is shut before
- * they go. Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are
- * one part.
+ * as the address does. What leads to a virtual server that lingers stays with it; one that its address outlives is emptied and shut before it
+ * goes, and one that comes to an address that stands comes empty before it is opened.
+ * Rules that name a set of another type go first of all, for the kernel destroys no set that is named. Neighbours of one tool are one part.
  */
 export function planSync(
   desired: KernelState,
@@ -86,26 +90,42 @@ export function planSync(
   const rulesOfClosing = { staysBound, isOurs: own.mayUnbind, refusedGuards };
   const closing = closingAddresses(lingering, observed, ipvs.cut, rulesOfClosing);
   const standing = withClosing(lingering, closing);
-  const sets = diffIpsets(observed.sets, standing.sets, ownSets(desired.family), fixedSets);
+  const sets = diffIpsets(
+    observed.sets,
+    standing.sets,
+    ownSets(desired.family),
+    fixedSets,
+    servedEntries(observed.ipvs),
+  );
   const unreferencing = withoutSets(observed.tables, sets.rebuilt, desired.tables);
   const dummy = diffDummy(observed.dummy, standing.dummy, own.mayUnbind);
   const nothingNew = ipvs.additions.length + sets.early.length + dummy.additions.length === 0;
   const tables = applyTableChanges(observed.tables, unreferencing);
   const early = nothingNew ? [] : diffIptables(tables, withStandingRules(meanwhile, tables));
   const late = diffIptables(applyTableChanges(tables, early), desired.tables);
-  const shuts = shutsOneOf(closing, desired.family);
+  const isFirst = comesEmpty(standing, observed.sets, observed.dummy.addresses);
+  const { addresses: after } = applyDummySteps(observed.dummy, [...dummy.additions, ...dummy.removals]);
+  const { closed, empties, shuts } = shutting(desired, ipvs.removals, after, tables);
+  const isClosedYet = waitsForAddress(desired, observed);
+  const isOfNobody = leadsNowhere(desired, observed.ipvs);
+  const { isLate, isEarly } = rangeTurns(desired, observed);
+  const goesEarly = (step: IpsetStep) => isOfNobody(step) || isEarly(step);
+  const goesLast = (step: IpsetStep) => !(shuts(step) || goesEarly(step));
   const rules = (changes: readonly TableChange[]): PlanPart => ({ tool: 'iptables', family: desired.family, changes });
   const parts: readonly PlanPart[] = [
     rules(unreferencing),
-    { tool: 'ipset', steps: sets.early },
+    { tool: 'ipvs', steps: ipvs.additions.filter(isFirst) },
+    { tool: 'ipset', steps: [...sets.early.filter((step) => !isLate(step)), ...sets.late.filter(goesEarly)] },
     rules(early),
-    { tool: 'ipvs', steps: ipvs.additions },
+    { tool: 'ipvs', steps: ipvs.additions.filter((step) => !(isFirst(step) || isClosedYet(step))) },
     { tool: 'address', steps: dummy.additions },
+    { tool: 'ipvs', steps: [...ipvs.additions.filter(isClosedYet), ...closed] },
     { tool: 'address', steps: dummy.removals },
+    { tool: 'ipvs', steps: empties },
     { tool: 'ipset', steps: sets.late.filter(shuts) },
     { tool: 'ipvs', steps: ipvs.removals },
     rules(late),
-    { tool: 'ipset', steps: sets.late.filter((step) => !shuts(step)) },
+    { tool: 'ipset', steps: [...sets.early.filter(isLate), ...sets.late.filter(goesLast)] },
   ];
   return {
     family: desired.family,

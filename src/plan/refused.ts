@@ -1,6 +1,7 @@
 import type { SetEntry } from '../kernel/ipset/state.ts';
 import type { RealServerKey, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { IpAddress } from '../net/ip-address.ts';
+import type { Remembered } from './ownership.ts';
 
 /** Something that the kernel would not have as it was to be. */
 export type Refused = Thing & {
@@ -19,6 +20,15 @@ export interface Said {
   readonly refused: Refused;
   /** What the tool said, or what is wrong with it. */
   readonly message: string;
+}
+
+/** Keeps what the kernel does not let go of known as ours, even where somebody has taken away the entries that tell whose it is. */
+export function undeleted(things: readonly Refused[]): Remembered {
+  const of = things.filter(({ change }) => change === 'deletion');
+  return {
+    servers: new Set(of.flatMap((each) => (each.kind === 'virtual-server' ? [each.server] : []))),
+    addresses: new Set(of.flatMap((each) => (each.kind === 'address' ? [each.address] : []))),
+  };
 }
 
 /** E.g. `real server 10.0.0.255:80 of TCP 172.20.1.1:80`, or `deletion of address 172.20.1.1`. */

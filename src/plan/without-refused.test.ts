@@ -50,6 +50,42 @@ describe('plan/without-refused', () => {
     expect([...left.ipvs.keys()]).to.deep.equal(['TCP 172.20.1.1:80', 'TCP 198.51.100.1:80']);
   });
 
+  it('lets nobody past the filter to a virtual server that does not come', () => {
+    const left = without([{ kind: 'virtual-server', server: key('TCP 172.20.1.1:80') }]);
+    const lettingIn = (name: string) => [...(left.sets.get(name)?.entries ?? [])];
+    expect(lettingIn('KUBE-CLUSTER-IP')).to.deep.equal([]);
+    expect(lettingIn('KUBE-LOAD-BALANCER')).to.deep.equal(['198.51.100.1,tcp:80']);
+    expect([...left.dummy.addresses]).to.deep.equal(['198.51.100.1']);
+  });
+
+  describe('an entry does not go that lets clients past the filter', () => {
+    const old = server([real()], { address: ip('172.20.1.1'), port: port(81) });
+    const stuckEntry = { ...entry('KUBE-CLUSTER-IP', '172.20.1.1,tcp:81'), change: 'deletion' as const };
+    const sets = setsWith('IPv4', { 'CLUSTER-IP': ['172.20.1.1,tcp:81'] });
+    const dummy = { exists: true, addresses: new Set([ip('172.20.1.1')]) };
+
+    it('and its virtual server stays as long as the address does, without real servers', () => {
+      const { desired, stuck } = withoutRefused(kernel, [stuckEntry], { sets, ipvs: ipvs(old), dummy });
+      expect([...stuck]).to.deep.equal(['TCP 172.20.1.1:81']);
+      expect(desired.ipvs.get(key('TCP 172.20.1.1:81'))).to.deep.equal({ ...old, realServers: [] });
+      const unbound = withoutRefused(kernel, [stuckEntry], { sets, ipvs: ipvs(old), dummy: NOTHING.dummy });
+      expect(unbound.stuck.size).to.equal(0);
+    });
+
+    it('and no address comes without that virtual server', () => {
+      const { desired } = withoutRefused(kernel, [stuckEntry], { sets, ipvs: ipvs(), dummy: NOTHING.dummy });
+      expect([...desired.dummy.addresses]).to.deep.equal(['198.51.100.1']);
+    });
+  });
+
+  it('gives no real servers to what is closed to the node itself while its address does not come', () => {
+    const { ipvs: left } = without([{ kind: 'address', address: ip('198.51.100.1') }]);
+    expect([...left.values()].map(({ address, realServers }) => [address, realServers.length])).to.deep.equal([
+      ['172.20.1.1', 1],
+      ['198.51.100.1', 0],
+    ]);
+  });
+
   it('takes nothing away that stands because it was refused once', () => {
     const { ipvs, dummy, sets } = without(
       [

@@ -1,10 +1,12 @@
 import { ownSets, setName } from '../kernel/ipset/definitions.ts';
-import { addressEntry, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
+import { addressEntry, addressPortEntry, type IpSet, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
 import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
 import { realOfKey } from '../kernel/ipvs/real-servers.ts';
-import type { RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import type { IpvsState, RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
+import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
+import { withoutUnboundReals } from './closed-frontends.ts';
 import { frontendsOf, frozenServers, missing } from './frozen-servers.ts';
 import { ledgerEntries } from './ownership.ts';
 import type { Refused } from './refused.ts';
@@ -39,6 +41,8 @@ export interface Reduced {
  *   new ones without either.
  * - An address is not bound without the entry that guards the node behind it.
  * - A frontend that stands keeps its old entry, without which it would be closed, where a new one is refused.
+ * - Nobody is let past the filter to a virtual server that is left out: whatever else listens on the node would be reached. Where the entry
+ *   that does it does not go, one that stands at a bound address stays without real servers, and no address is bound without one.
  * - A set that cannot be made is refused all of its entries, and no rule names it.
  * - A virtual or real server that does not go gets no new clients; where that cannot be had either, rules refuse them, and what closes it to
  *   some stays.
@@ -59,23 +63,24 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
   const usable = { ...standing, sets: withoutLacking(standing.sets, lacking) };
   const sets = withoutLacking(setsWithout(desired, all, usable), lacking);
   const ipvs = serversWithout({ ...desired, sets }, desired.sets, all, usable);
+  const stuck = stuckServers(desired, refused, standing);
   const served = new Set([...ipvs.values()].map(({ address }) => address));
-  const addresses = addressesWithout(desired, all, { served, sets, standing: usable });
-  const stuck = new Map<VirtualServerKey, VirtualServer>();
-  for (const [key, changes] of byServer(refused)) {
-    const present = desired.ipvs.has(key) ? undefined : standing.ipvs.get(key);
-    const server = present && stuckServer(present, changes);
-    if (server) stuck.set(key, server);
-  }
-  const left = new Map([...ipvs, ...stuck]);
+  const stuckEntries = stuckPortals(standing.sets, refused, desired.family);
+  const shut = withoutPortals(sets, desired, { ipvs, stuck: stuckEntries });
+  const open = [...stuckEntries].filter((entry) => !ipvs.has(frontendOf(entry) as VirtualServerKey)).map(addressOf);
+  const dummy = {
+    ...desired.dummy,
+    addresses: addressesWithout(desired, all, { served, sets, standing: usable, open: new Set(open) }),
+  };
+  const left = new Map([...withoutUnboundReals(ipvs, desired, dummy.addresses), ...stuck]);
   const inVain = servedInVain(desired.ipvs, left, refused);
   return {
     desired: {
       ...desired,
       ipvs: left,
-      sets: withStandingSets(sets, refused, lacking, standing.sets),
+      sets: withStandingSets(shut, refused, lacking, standing.sets),
       tables: withRefusals(wantedWithoutSets(desired.tables, lacking), inVain, desired.family),
-      dummy: { ...desired.dummy, addresses },
+      dummy,
     },
     stuck: new Set(stuck.keys()),
     fixedSets: fixed,
@@ -83,6 +88,54 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
     refusedGuards: refusedGuards(desired, refused, usable),
     servedInVain: inVain,
   };
+}
+
+/** Virtual servers that nobody wants and that do not go, or must not: without one its clients would get to what else listens on the node. */
+function stuckServers(
+  { ipvs, family }: KernelState,
+  refused: readonly Refused[],
+  standing: Standing,
+): ReadonlyMap<VirtualServerKey, VirtualServer> {
+  const stuck = new Map<VirtualServerKey, VirtualServer>();
+  for (const [key, changes] of byServer(refused)) {
+    const present = ipvs.has(key) ? undefined : standing.ipvs.get(key);
+    const left = present && stuckServer(present, changes);
+    if (left) stuck.set(key, left);
+  }
+  for (const entry of stuckPortals(standing.sets, refused, family)) {
+    const key = frontendOf(entry);
+    const present = key && !ipvs.has(key) && !stuck.has(key) ? standing.ipvs.get(key) : undefined;
+    if (key && present && standing.dummy.addresses.has(present.address))
+      stuck.set(key, { ...present, realServers: [] });
+  }
+  return stuck;
+}
+
+/** Entries that let clients past the filter, and that do not go. */
+function stuckPortals(sets: IpsetState, refused: readonly Refused[], family: Family): ReadonlySet<SetEntry> {
+  const { portals } = ownSets(family);
+  const entries = refused.flatMap((each) =>
+    each.kind === 'set-entry' && each.change && portals.has(each.set) && sets.get(each.set)?.entries.has(each.entry)
+      ? [each.entry]
+      : [],
+  );
+  return new Set(entries);
+}
+
+/** Nobody is let in to a virtual server that is left out. `stuck`: entries that do not go. */
+function withoutPortals(
+  sets: IpsetState,
+  desired: KernelState,
+  { ipvs, stuck }: { readonly ipvs: IpvsState; readonly stuck: ReadonlySet<SetEntry> },
+): IpsetState {
+  const { portals } = ownSets(desired.family);
+  const leftOut = [...desired.ipvs].flatMap(([key, { address, protocol, port }]) =>
+    ipvs.has(key) ? [] : [addressPortEntry(address, protocol, port)],
+  );
+  if (leftOut.length === 0) return sets;
+  const entries = new Set(leftOut).difference(stuck);
+  const shut = (set: IpSet) => (portals.has(set.name) ? { ...set, entries: set.entries.difference(entries) } : set);
+  return new Map([...sets].map(([name, set]) => [name, shut(set)]));
 }
 
 function setsWithout(desired: KernelState, refused: readonly Refused[], standing: Standing): IpsetState {
@@ -171,9 +224,15 @@ function isInLedger(server: VirtualServer, desired: KernelState, { sets }: Pick<
 function addressesWithout(
   desired: KernelState,
   refused: readonly Refused[],
-  left: { readonly served: ReadonlySet<IpAddress>; readonly sets: IpsetState; readonly standing: Standing },
+  left: {
+    readonly served: ReadonlySet<IpAddress>;
+    readonly sets: IpsetState;
+    readonly standing: Standing;
+    /** Where clients are let past the filter to a frontend without a virtual server. */
+    readonly open: ReadonlySet<IpAddress>;
+  },
 ): ReadonlySet<IpAddress> {
-  const { served, sets, standing } = left;
+  const { served, sets, standing, open } = left;
   const guard = guardOf(desired);
   const unguarded = new Set(missing([guard], desired.sets, sets).map(([, entry]) => entry));
   const lacking = new Set<IpAddress>();
@@ -186,7 +245,8 @@ function addressesWithout(
   const bound = [...desired.dummy.addresses].filter(
     (address) =>
       served.has(address) &&
-      (standing.dummy.addresses.has(address) || !(lacking.has(address) || unguarded.has(addressEntry(address)))),
+      (standing.dummy.addresses.has(address) ||
+        !(lacking.has(address) || open.has(address) || unguarded.has(addressEntry(address)))),
   );
   return new Set([...bound, ...kept]);
 }
@@ -200,6 +260,10 @@ function refusedGuards(desired: KernelState, refused: readonly Refused[], { sets
 
 function guardOf({ family }: Pick<KernelState, 'family'>): string {
   return setName('IPVS-IPS', family);
+}
+
+function addressOf(entry: SetEntry): IpAddress {
+  return entry.slice(0, entry.indexOf(',')) as IpAddress;
 }
 
 /** `172.20.1.1,tcp:80`, whatever comes after it → `TCP 172.20.1.1:80`; `undefined` for entries of other kinds. */

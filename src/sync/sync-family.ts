@@ -10,7 +10,7 @@ import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { touchedBy } from '../plan/lingering.ts';
 import type { Plan } from '../plan/plan-sync.ts';
-import type { Refused } from '../plan/refused.ts';
+import { type Refused, undeleted } from '../plan/refused.ts';
 import type { Tracker } from '../tracking/tracker.ts';
 import type { ClosingAddresses } from './closing-addresses.ts';
 import type { Drains } from './drains.ts';
@@ -158,11 +158,16 @@ async function program(
     mayLinger: ({ address }: VirtualServer) => drainsDeleted && !isTaken(address),
   };
   const isOthers = (address: IpAddress) => isTaken(address) || desired.node.ownAddresses.includes(address);
+  const left = undeleted(refusedBefore.things);
   const programmed = await programFamily({
     desired,
     remembered: {
-      servers: { has: (server) => wanted.touched.servers.has(server) || drains.lingers(server) },
-      addresses: { has: (address) => wanted.touched.addresses.has(address) || closing.has(address) },
+      servers: {
+        has: (server) => wanted.touched.servers.has(server) || drains.lingers(server) || left.servers.has(server),
+      },
+      addresses: {
+        has: (address) => wanted.touched.addresses.has(address) || closing.has(address) || left.addresses.has(address),
+      },
     },
     settings,
     heldBack,

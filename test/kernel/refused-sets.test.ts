@@ -39,9 +39,13 @@ interface Consequence {
   readonly of: readonly string[];
   /** What does not come without it. */
   readonly lacks?: readonly string[];
-  /** What comes without endpoints, as they would answer in vain. */
+  /** What comes without endpoints, as they would answer in vain, or somebody whom they are closed to. */
   readonly empties?: readonly string[];
+  /** The entry by which clients would get past the filter to what does not come. */
+  readonly shut?: string;
 }
+
+const PORTALS: ReadonlySet<string> = new Set(['CLUSTER-IP', 'EXTERNAL-IP', 'EXTERNAL-IP-LOCAL', 'LOAD-BALANCER']);
 
 describe('test/kernel/refused-sets', () => {
   const newNode = (setRoom?: number) =>
@@ -55,15 +59,15 @@ describe('test/kernel/refused-sets', () => {
       of: ['shop/closed', 'shop/plain', 'shop/ported'],
       empties: ['-t 172.20.1.1:80', '-t 172.20.1.2:80', '-t 172.20.1.3:80'],
     },
-    'IPVS-IPS': { of: ['shop/closed', 'shop/plain', 'shop/ported'] },
+    'IPVS-IPS': { of: ['shop/closed', 'shop/plain', 'shop/ported'], empties: ['-t 198.51.100.1:80'] },
     'LOAD-BALANCER': { of: ['shop/closed'], empties: ['-t 198.51.100.1:80'] },
-    'LOAD-BALANCER-FW': { of: ['shop/closed'], lacks: ['-t 198.51.100.1:80'] },
+    'LOAD-BALANCER-FW': { of: ['shop/closed'], lacks: ['-t 198.51.100.1:80'], shut: '198.51.100.1,tcp:80' },
     'LOAD-BALANCER-SOURCE-CIDR': { of: ['shop/closed'] },
     'NODE-PORT-IP': { of: ['shop/ported'] },
     'NODE-PORT-TCP': { of: ['shop/ported'], lacks: ['-t 192.168.0.10:30080'] },
   };
   for (const { id } of SET_DEFINITIONS) {
-    const { of, lacks = [], empties = [] } = consequences[id] ?? { of: [] };
+    const { of, lacks = [], empties = [], shut } = consequences[id] ?? { of: [] };
     it(`KUBE-${id} cannot be made: told of ${of.join(', ') || 'nobody'}, without ${lacks.join() || 'nothing else'}; all else comes`, async () => {
       const node = newNode();
       const end = refuseLines(node.kernel, (line) => line.startsWith(`create KUBE-${id} `));
@@ -83,7 +87,8 @@ describe('test/kernel/refused-sets', () => {
       );
       for (const { id: other } of SET_DEFINITIONS) {
         const name = `KUBE-${other}`;
-        expect(node.set(name), name).to.deep.equal(other === id ? undefined : wanted.set(name));
+        const entries = PORTALS.has(other) ? wanted.set(name)?.filter((entry) => entry !== shut) : wanted.set(name);
+        expect(node.set(name), name).to.deep.equal(other === id ? undefined : entries);
       }
       const named = new RegExp(`^.*--match-set KUBE-${id} .*$`, 'gm');
       expect(node.kernel.tables.IPv4.save()).to.equal(
@@ -132,6 +137,30 @@ describe('test/kernel/refused-sets', () => {
     end();
     await node.tryPass('normal', (service) => service === 'shop/closed');
     expect(node.ipvs()).to.include('-A -t 198.51.100.1:80 -s rr');
+  });
+
+  it('does not let a frontend come with masquerading that it is to be spared, in a later pass either', async () => {
+    const ports = [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30081 }];
+    const local = serviceObject('shop/closed', {
+      type: 'LoadBalancer',
+      clusterIPs: ['172.20.1.3'],
+      ingress: [{ ip: '198.51.100.1' }],
+      ports,
+      externalTrafficPolicy: 'Local',
+    });
+    const node = newNode();
+    const end = refuseLines(node.kernel, (line) => /^add KUBE-(LOAD-BALANCER|NODE-PORT)-LOCAL/.test(line));
+    node.record([...OBJECTS.filter((object) => object !== OBJECTS[3]), local]);
+    for (const kind of ['full', 'normal', 'full'] as const) {
+      const report = await node.tryPass(kind);
+      expect([report.errors, servicesIn(report)]).to.deep.equal([[], ['shop/closed']]);
+      expect(node.set('KUBE-LOAD-BALANCER')).to.deep.equal(['198.51.100.1,tcp:80']);
+      const of = node.ipvs().filter((line) => / 198\.51\.100\.1:80 | \S+:30081 /.test(line));
+      expect(of, kind).to.deep.equal([]);
+    }
+    end();
+    await node.pass('normal');
+    expect(node.ipvs()).to.include('-A -t 198.51.100.1:80 -s rr').and.to.include('-A -t 192.168.0.10:30081 -s rr');
   });
 
   for (const [what, refused] of [

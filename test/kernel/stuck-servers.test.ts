@@ -106,6 +106,27 @@ describe('test/kernel/stuck-servers', () => {
     });
   }
 
+  for (const [what, refused] of [
+    ['a virtual server', /^-D /],
+    ['an address', /^address delete /],
+  ] as const) {
+    it(`tries ${what} that the kernel does not let go of again, though somebody has taken away the entries that tell whose it is`, async () => {
+      const node = newNode();
+      await node.apply(cart('SCTP', [1]));
+      const end = refuseLines(node.kernel, (line) => refused.test(line));
+      for (const set of ['CLUSTER-IP', 'NODE-PORT-SCTP-HASH', 'IPVS-IPS']) {
+        node.kernel.ipsets.restore(`flush KUBE-${set}\n`);
+      }
+      node.record([]);
+      expect((await node.tryPass('full')).errors).to.deep.equal([]);
+      await node.tryPass('normal');
+      expect([node.ipvs().length > 0, node.bound().length > 0]).to.include(true);
+      end();
+      await node.pass('normal');
+      expect([node.ipvs(), node.bound()]).to.deep.equal([[], []]);
+    });
+  }
+
   it('keeps clients out of what it can neither delete nor change, as long as it stands', async () => {
     const ranges = { ingress: [{ ip: '198.51.100.1' }], loadBalancerSourceRanges: ['10.0.0.0/8'] };
     const [node, ...objects] = cart('UDP', [1]);

@@ -207,6 +207,15 @@ destroy KUBE-EXCHANGE
     });
   }
 
+  it('exempts early where the frontend is told of and not served yet, so that it does not come without', () => {
+    const cluster = { 'LOAD-BALANCER': ['203.0.113.9,tcp:80'] };
+    const diff = diffIpsets(setsWith('IPv4', cluster), setsWith('IPv4', local), OWN, new Set(), () => false);
+    expect([diff.early, diff.late].map(renderIpsetSteps)).to.deep.equal([
+      lines(['add KUBE-LOAD-BALANCER-LOCAL 203.0.113.9,6:80']),
+      '',
+    ]);
+  });
+
   it('exempts at the same time where the set is made anew', () => {
     const tight = (sets: IpsetState) =>
       new Map([...sets].map(([name, set]) => [name, { ...set, oddities: name === exempting ? ['timeout 60'] : [] }]));

@@ -21,7 +21,7 @@ export interface IpsetDiff {
 
 /**
  * What leads from `observed` to `desired`: additions early, deletions late. The other way round for entries that spare a frontend the
- * masquerading and neither come nor go with it: while it has servers elsewhere it needs that. A set with other parameters is replaced: made
+ * masquerading and neither come nor go with it: while it has servers elsewhere it needs that, as long as it is served at all (`isServed`). A set with other parameters is replaced: made
  * and filled under another name, one that is not wanted itself, then swapped, so that a packet meets the old one or the new one. What closes comes after all that opens
  * again; in `late` it goes first, as it stands first among the sets. Sets under own names that are not in `desired` are destroyed; all others
  * are not looked at. `fixed`: sets that are not replaced, whatever their size and options; what does not fit into them is for the kernel to say.
@@ -31,6 +31,7 @@ export function diffIpsets(
   desired: IpsetState,
   own: OwnSets,
   fixed: ReadonlySet<string> = NO_NAMES,
+  isServed: (set: IpSet, entry: SetEntry) => boolean = () => true,
 ): IpsetDiff {
   const leftOver = own.standIns.filter((name) => observed.has(name) && !desired.has(name));
   const creates: IpsetStep[] = leftOver.map((name) => ({ kind: 'destroy-set', name }));
@@ -46,14 +47,15 @@ export function diffIpsets(
       const kept = keptEntries(present);
       const from = own.exemptions.get(name) ?? '';
       const [isOld, stays] = [observed.get(from)?.entries, desired.get(from)?.entries];
+      const waits = (entry: SetEntry) => isOld?.has(entry) && isServed(set, entry);
       if (!fixed.has(name) && isReplaced(present, set)) {
-        const waiting = adds(present.entries, set).filter(({ entry }) => isOld?.has(entry));
+        const waiting = adds(present.entries, set).filter(({ entry }) => waits(entry));
         const ending = deletes(kept, set).filter(({ entry }) => stays?.has(entry));
         const left = without(kept, ending);
         early.push(...exchange(left, withEntries(set, without(set.entries, waiting)), standIn));
         late.push(...deletes(left, set), ...waiting);
       } else {
-        for (const step of adds(kept, set)) (isOld?.has(step.entry) ? late : early).push(step);
+        for (const step of adds(kept, set)) (waits(step.entry) ? late : early).push(step);
         for (const step of deletes(kept, set)) (stays?.has(step.entry) ? early : late).push(step);
       }
       continue;

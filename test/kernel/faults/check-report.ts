@@ -8,6 +8,8 @@ import { numbered } from './others.ts';
 
 /** What a pass has left. */
 export interface Left {
+  /** What there was when it began. */
+  readonly before: KernelLines;
   readonly present: KernelLines;
   readonly wanted: KernelLines;
   /** Lines of scripts that a tool was made to refuse. */
@@ -18,8 +20,8 @@ export interface Left {
  * Throws unless the report tells why something is not as wanted: by an error, or as what the kernel did not take. Nothing may be said to be
  * refused that was not, for a Service would be blamed for it.
  */
-export function checkReport(report: PassReport, { present, wanted, refusedLines }: Left): void {
-  const entries = wanted.ipset.union(present.ipset);
+export function checkReport(report: PassReport, { before, present, wanted, refusedLines }: Left): void {
+  const entries = wanted.ipset.union(present.ipset).union(before.ipset);
   for (const { refused } of [...report.refusals, ...report.families.flatMap(({ leftovers }) => leftovers)]) {
     if (![...refusedLines].some((line) => isAbout(line, refused, entries))) {
       throw new Error(`it is blamed without having been refused: ${describeRefused(refused)}`);
@@ -33,7 +35,10 @@ export function checkReport(report: PassReport, { present, wanted, refusedLines 
   );
   if (missing.length > 0) throw new Error(`nothing is said of what is missing: ${missing.slice(0, 5).join('; ')}`);
   const surplus = difference(present, wanted).filter(
-    (line) => !/^-a -t .* -w 0$/.test(line) && !refused.some((thing) => explainsSurplus(thing, line, wanted)),
+    (line) =>
+      !/^-a -t .* -w 0$/.test(line) &&
+      !isUnused(line, wanted) &&
+      !refused.some((thing) => explainsSurplus(thing, line, wanted)),
   );
   if (surplus.length > 0) throw new Error(`nothing is said of what is left: ${surplus.slice(0, 5).join('; ')}`);
   checkRefusals(present, wanted);
@@ -72,21 +77,33 @@ function refusesAt(server: string, rule: string): boolean {
   return isThere && rule.includes(` --ctorigdstport ${port} -j REJECT `);
 }
 
+/** A real server of weight 0 that is wanted with another weight, which is missing then; a frozen one is not taken back. */
+function isUnused(line: string, { ipvs }: KernelLines): boolean {
+  const [, real] = /^(-a .* -w )0$/.exec(line) ?? [];
+  return real !== undefined && [...ipvs].some((each) => each.startsWith(real));
+}
+
 /**
  * Virtual servers that were wanted and stood have their real servers, whatever it was that did not work besides `ipvsadm`; but for those
- * that nothing keeps clients outside from, or whose answers would not come back, as an entry lacks or the rule that uses it.
+ * that nothing keeps clients outside from, or whose answers would not come back, as an entry lacks or the rule that uses it; and those that
+ * are to be closed to the node itself, which takes a rule and an address.
  */
 export function checkRollouts({ present, wanted }: Pick<Left, 'present' | 'wanted'>): void {
   const rules = FAMILIES.flatMap((family) => [...wanted[family].difference(present[family])]);
   const unused = rules.flatMap((rule) => / --match-set (\S+) .* -j (?!ACCEPT|RETURN|REJECT)/.exec(rule)?.[1] ?? []);
-  const isUnused = (line: string) => unused.some((set) => line.startsWith(`add ${set} `));
-  const unkept = [...wanted.ipset].filter((line) => NEEDED.test(line) && (isUnused(line) || !present.ipset.has(line)));
+  const isOfUnused = (line: string) => unused.some((set) => line.startsWith(`add ${set} `));
+  const unkept = [...wanted.ipset].filter(
+    (line) => NEEDED.test(line) && (isOfUnused(line) || !present.ipset.has(line)),
+  );
   const exempted = [...present.ipset.difference(wanted.ipset)].filter((line) => EXEMPTS.test(line));
   for (const line of wanted.ipvs.difference(present.ipvs)) {
     const [, server] = /^-a (\S+ \S+) /.exec(line) ?? [];
     const stands = server !== undefined && [...present.ipvs].some((each) => each.startsWith(`-A ${server} `));
     const isFrozen = [...unkept, ...exempted].some((entry) => isOfEntry(entry.split(' ').at(-1) ?? '', line));
-    if (stands && !isFrozen) throw new Error(`a virtual server that stands lacks: ${line}`);
+    const [host = ''] = server === undefined ? [] : [hostOf(server)];
+    const mayBeOpen = !present.addresses.has(`bound ${host}`) || !isClosedToNode(host, line, present);
+    const isKeptFromNode = isClosedToNode(host, line, wanted) && mayBeOpen;
+    if (stands && !isFrozen && !isKeptFromNode) throw new Error(`a virtual server that stands lacks: ${line}`);
   }
 }
 
@@ -122,12 +139,18 @@ function explains(thing: Refused, line: string, wanted: KernelLines): boolean {
   switch (thing.kind) {
     case 'virtual-server': {
       const server = inTool(thing.server);
-      return line.startsWith(`-A ${server} `) || line.startsWith(`-a ${server} `) || line === `bound ${hostOf(server)}`;
+      const isPortal = PORTAL_LINE.test(line) && isOfServer(server, line);
+      return (
+        isPortal ||
+        line.startsWith(`-A ${server} `) ||
+        line.startsWith(`-a ${server} `) ||
+        line === `bound ${hostOf(server)}`
+      );
     }
     case 'real-server':
       return line.startsWith(`-a ${inTool(thing.server)} -r ${thing.real} `);
     case 'address':
-      return line === `bound ${thing.address}`;
+      return line === `bound ${thing.address}` || isClosedToNode(thing.address, line, wanted);
     case 'set': {
       if (thing.change !== undefined) return false;
       const isItself = line.startsWith(`create ${thing.set} `) || line.includes(` --match-set ${thing.set} `);
@@ -135,12 +158,29 @@ function explains(thing: Refused, line: string, wanted: KernelLines): boolean {
     }
     default: {
       const isItself = line === `add ${thing.set} ${thing.entry}` || line === `bound ${thing.entry}`;
+      const isPortal = PORTAL_LINE.test(line) && line.endsWith(` ${thing.entry}`);
+      if (thing.set.endsWith('-IPVS-IPS') && isClosedToNode(thing.entry, line, wanted)) return true;
       const isUnbound = !wanted.addresses.has(`bound ${thing.entry.split(',')[0]}`);
       const isNeeded = GUARDS.test(thing.set) || (isUnbound && LEDGER.test(thing.set));
       const isServing = PORTALS.test(thing.set) && line.startsWith('-a ');
-      return isItself || ((isNeeded || isServing) && isOfEntry(thing.entry, line));
+      const isStuck = thing.change && PORTALS.test(thing.set) && isLeftUnbound(thing.entry, line, wanted);
+      return isItself || isStuck || ((isNeeded || isServing) && isOfEntry(thing.entry, line)) || (isNeeded && isPortal);
     }
   }
+}
+
+/** An address does not come as long as its old entry lets clients past the filter, to no virtual server. */
+function isLeftUnbound(entry: string, line: string, wanted: KernelLines): boolean {
+  const [address = ''] = entry.split(',');
+  return line === `bound ${address}` || isClosedToNode(address, line, wanted);
+}
+
+/** A real server of a frontend that is closed to the node itself, which its address tells. */
+function isClosedToNode(address: string, line: string, { IPv4, IPv6 }: KernelLines): boolean {
+  const [, flag = '', server = ''] = /^-a (\S+) (\S+) /.exec(line) ?? [];
+  const [host, port] = [hostOf(` ${server}`), server.slice(server.lastIndexOf(':') + 1)];
+  const frontend = `--vproto ${NUMBERS[flag]} --vaddr ${address} --vport ${port} -j DROP`;
+  return host === address && [...IPv4, ...IPv6].some((rule) => rule.includes(frontend));
 }
 
 /** What is wanted in a set that is refused, as if it were refused entry by entry. */
@@ -150,6 +190,9 @@ function entriesOf({ set }: { readonly set: string }, { ipset }: KernelLines): r
     line.startsWith(start) ? [{ kind: 'set-entry', set, entry: line.slice(start.length) as SetEntry } as const] : [],
   );
 }
+
+/** They let clients past the filter; what is left out gets none. */
+const PORTAL_LINE = /^add KUBE-(?:6-)?(?:CLUSTER-IP|EXTERNAL-IP|EXTERNAL-IP-LOCAL|LOAD-BALANCER) /;
 
 /** Without these, or with what they were to lose, a frontend is not served in full. */
 const GUARDS = /LOAD-BALANCER-FW$|-NO-LOCAL$|LOAD-BALANCER-LOCAL$|NODE-PORT-LOCAL-/;
@@ -193,9 +236,16 @@ function explainsSurplus(thing: Refused, line: string, wanted: KernelLines): boo
     default: {
       const [command, set = '', entry = ''] = line.split(' ');
       const isOpening = thing.set.endsWith('LOAD-BALANCER-FW') && entry.startsWith(`${thing.entry},`);
+      if (thing.change && PORTALS.test(thing.set) && isKeptEmpty(thing.entry, line)) return true;
       return command === 'add' && (entry === thing.entry ? thing.change !== undefined || PORTALS.test(set) : isOpening);
     }
   }
+}
+
+/** A virtual server whose entry does not go keeps its address, and nobody is served. */
+function isKeptEmpty(entry: string, line: string): boolean {
+  const isAddress = line.endsWith(`IPVS-IPS ${entry.split(',')[0]}`);
+  return isAddress || (!line.startsWith('-a ') && isOfEntry(entry, line));
 }
 
 /** Without these a frontend gets no endpoints. One that stands keeps the old one of them where a new one is refused. */
@@ -241,4 +291,5 @@ function inTool(server: string): string {
   return `${FLAGS[protocol]} ${address}`;
 }
 
+const NUMBERS: Readonly<Record<string, number>> = { '-t': 6, '-u': 17, '--sctp-service': 132 };
 const FLAGS: Readonly<Record<string, string>> = { TCP: '-t', UDP: '-u', SCTP: '--sctp-service' };

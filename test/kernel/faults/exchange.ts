@@ -8,7 +8,7 @@ export function standInsOf(set: string): readonly string[] {
 
 /**
  * True when a refused line of `ipset` keeps the set from being exchanged for a larger one, so that no more may go in. `entries`: lines of
- * what is in it or is to be in it, which its stand-in is filled with.
+ * what was in it, is in it or is to be in it, which its stand-in is filled with.
  */
 export function preventsExchange(line: string, set: string, entries: Iterable<string>): boolean {
   return standInsOf(set).some((standIn) => {

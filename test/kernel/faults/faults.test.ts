@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Behaviour } from '../../../src/desired/settings.ts';
+import type { Behaviour, ProxySettings } from '../../../src/desired/settings.ts';
 import { anySettings } from '../any-cluster.ts';
 import { anyFaultyStep, type FaultyStep } from './any-fault.ts';
 import { FaultyWalk } from './faulty-walk.ts';
@@ -11,13 +11,21 @@ const BEHAVIOURS: readonly (readonly Behaviour[])[] = [['documented'], ['kube-pr
 const WALKS = 340;
 const TIME_LIMIT_MS = 180_000;
 
+/** Sets have little room in some, so that they have to be exchanged. */
+function anySettingsOf(behaviours: readonly Behaviour[]): fc.Arbitrary<ProxySettings> {
+  const settings = fc.constantFrom(...behaviours).chain(anySettings);
+  return fc
+    .record({ given: settings, setRoom: fc.constantFrom(65_536, 1, 2, 4) })
+    .map(({ given, setRoom }) => ({ ...given, setRoom }));
+}
+
 describe('test/kernel/faults', () => {
   for (const behaviours of BEHAVIOURS) {
     const title = `${WALKS} walks over faults of tools harm nothing that stands and end as from scratch`;
     it(`${title}: ${behaviours.join(' and ')}, FC_SEED=${SEED}`, async () => {
       let strikes = 0;
       const walk = fc.record({
-        settings: fc.constantFrom(...behaviours).chain(anySettings),
+        settings: anySettingsOf(behaviours),
         steps: fc.array(anyFaultyStep(behaviours), { minLength: 2, maxLength: 2 }),
       });
       const play = fc.asyncProperty(walk, async ({ settings, steps }) => {

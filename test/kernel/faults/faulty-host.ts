@@ -138,7 +138,7 @@ export class FaultyHost implements Host {
     return chosen;
   }
 
-  /** As each tool does it: two go on, `ipset` stops, and rules are refused by the table. */
+  /** As each tool does it: two go on, `ipset` stops, maybe before it comes to that line, and rules are refused by the table. */
   async #refuseLines(
     call: ToolCall,
     fault: Fault,
@@ -148,12 +148,13 @@ export class FaultyHost implements Host {
     const lines = linesOf(input);
     const index = lines.findIndex(isRefused);
     if (index < 0) return this.#kernel.runTool(call);
-    this.struck.add(fault);
     const isTyped = tool === 'ipset' && call.args.at(-1) === '-';
     const goesOn = isTyped || tool !== 'ipset';
+    const ran = await this.#run(call, scriptWithout(tool, input, isRefused, goesOn));
+    if (!goesOn && !ran.ok) return ran;
+    this.struck.add(fault);
     const refused = goesOn ? lines.filter(isRefused) : lines.slice(index, index + 1);
     for (const line of refused) this.refusedLines.add(line);
-    const ran = await this.#run(call, scriptWithout(tool, input, isRefused, goesOn));
     if (isTyped) return ran;
     const more = ran.ok || ran.error.kind !== 'tool-refused' ? '' : ran.error.stderr;
     const isLast = isRefused(lines.at(-1) ?? '');

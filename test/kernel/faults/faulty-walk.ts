@@ -87,9 +87,10 @@ export class FaultyWalk {
     const { kernel } = this.#node;
     this.#node.record(this.#objects);
     const { lines: wanted } = this.#wanted();
+    const before = kernelLines(kernel);
     this.#watch.begin(wanted, busy);
     const report = await this.#node.tryPass(kind, () => isTried);
-    const left = { present: kernelLines(kernel), wanted, refusedLines: this.#host.refusedLines };
+    const left = { before, present: kernelLines(kernel), wanted, refusedLines: this.#host.refusedLines };
     checkReport(report, left);
     if (this.#isRefusedLinesOnly() && report.errors.length > 0) {
       throw new Error(`a pass fails as a whole over a line: ${report.errors.map(({ message }) => message).join('; ')}`);

@@ -12,31 +12,36 @@ import { numbered } from './others.ts';
  *   fault has touched is right all along, and nothing of others is touched, which counts as wanted. An address stands with one of its
  *   virtual servers at least.
  * - A wanted real server of a virtual server that stands is gone or has weight 0, or one of TCP with connections is gone.
- * - A virtual server has come before its rules and set entries, or an address before its virtual servers.
+ * - A virtual server has come before its rules and set entries, or an address before its virtual servers. At an address that is bound
+ *   already it comes empty, and its real servers come after what guards it; all others are refused there without its entries.
  * - An address is bound that has no virtual server, nor is to have one; but for one that the kernel was made not to let go of.
  */
 export class Watch {
   readonly #kernel: MemoryKernel;
   readonly #refusedLines: ReadonlySet<string>;
   #wanted: KernelLines;
+  #before: KernelLines;
   #standing: KernelLines;
   #present: KernelLines;
   #working: ReadonlySet<string> = new Set();
   #busy: readonly string[] = [];
   #orphans: ReadonlySet<string> = new Set();
+  /** Virtual servers that have come empty. */
+  #empty: ReadonlySet<string> = new Set();
 
   /** `refusedLines`: of scripts, as far as tools were made to refuse them; live. */
   constructor(kernel: MemoryKernel, refusedLines: ReadonlySet<string>) {
     this.#kernel = kernel;
     this.#refusedLines = refusedLines;
     this.#present = kernelLines(kernel);
-    [this.#wanted, this.#standing] = [this.#present, this.#present];
+    [this.#wanted, this.#before, this.#standing] = [this.#present, this.#present, this.#present];
   }
 
   /** A pass begins that leads to what is wanted. `busy`: real servers with connections, as `-t 172.20.1.1:80 -r 10.180.0.1:8080`. */
   begin(wanted: KernelLines, busy: readonly string[]): void {
     const present = kernelLines(this.#kernel);
     this.#wanted = wanted;
+    this.#before = present;
     this.#present = present;
     this.#standing = standingOf(present, wanted);
     this.#working = workingReals(present).intersection(workingReals(wanted));
@@ -45,6 +50,7 @@ export class Watch {
       return server.startsWith('-t') && hasLine(wanted.ipvs, `-A ${server} `) && hasLine(present.ipvs, `-a ${real} `);
     });
     this.#orphans = orphansOf(present);
+    this.#empty = new Set();
   }
 
   /** A call of the tool has ended. */
@@ -57,8 +63,7 @@ export class Watch {
     for (const line of this.#standing[section]) if (!now.has(line)) throw new Error(`it took away: ${line}`);
     if (section === 'ipvs') this.#lookAtReals();
     if (section === 'ipvs' || section === 'addresses') this.#lookAtOrphans();
-    if (section === 'ipvs')
-      for (const server of serversOf(now).difference(serversOf(before.ipvs))) this.#serverCame(server);
+    if (section === 'ipvs') this.#lookAtNew(serversOf(now).difference(serversOf(before.ipvs)));
     if (section === 'addresses') for (const line of now.difference(before.addresses)) this.#addressCame(line);
   }
 
@@ -78,8 +83,18 @@ export class Watch {
     }
   }
 
+  #lookAtNew(servers: ReadonlySet<string>): void {
+    const { ipvs, addresses } = this.#present;
+    const mayBeEmpty = (server: string) =>
+      this.#empty.has(server) || addresses.has(`bound ${addressOf(`-A ${server}`)}`);
+    const isEmpty = (server: string) => mayBeEmpty(server) && !hasLine(ipvs, `-a ${server} `);
+    const come = [...servers.union(this.#empty.intersection(serversOf(ipvs)))];
+    for (const server of come) if (!isEmpty(server)) this.#serverCame(server, this.#empty.has(server));
+    this.#empty = new Set(come.filter(isEmpty));
+  }
+
   /** The one exception are entries that the kernel refuses, but for those that guard. */
-  #serverCame(server: string): void {
+  #serverCame(server: string, hasComeEmpty: boolean): void {
     const address = addressOf(`-A ${server}`);
     const key = ` ${entryOf(server)}`;
     for (const line of this.#wanted.ipset.difference(this.#present.ipset)) {
@@ -87,10 +102,10 @@ export class Watch {
       const isPassedOver = this.#isRefused(line)
         ? !GUARD.test(line)
         : EXEMPTION.test(line) || (this.#mayBeFull(line) && !GUARD.test(line));
-      if (!isOfIt || isPassedOver) continue;
+      if (!isOfIt || isPassedOver || (hasComeEmpty && !GUARD.test(line))) continue;
       throw new Error(`virtual server ${server} came before: ${line}`);
     }
-    this.#rulesBefore(`virtual server ${server}`, address);
+    this.#rulesBefore(`virtual server ${server}`, address, (rule) => !hasComeEmpty || this.#isGuardedBy(rule, key));
   }
 
   #addressCame(line: string): void {
@@ -101,13 +116,25 @@ export class Watch {
     }
     const guard = `add KUBE-${address.includes(':') ? '6-' : ''}IPVS-IPS ${address}`;
     if (!this.#present.ipset.has(guard)) throw new Error(`address ${address} came before: ${guard}`);
-    this.#rulesBefore(`address ${address}`, address);
+    this.#rulesBefore(`address ${address}`, address, () => true);
   }
 
-  #rulesBefore(what: string, address: string): void {
+  /**
+   * It keeps clients out of a frontend, or brings answers back to them, by a set that is to have its entry. Answers come back where another
+   * rule masquerades for the set, unless it does so for the node alone.
+   */
+  #isGuardedBy(rule: string, key: string): boolean {
+    const [, set] = GUARDING.exec(rule) ?? [];
+    if (!this.#wanted.ipset.has(`add ${set}${key}`)) return false;
+    if (!MASQUERADING.test(rule)) return true;
+    const rules = [...this.#present.IPv4, ...this.#present.IPv6];
+    return !rules.some((other) => MASQUERADING.test(other) && other.includes(` --match-set ${set} dst`));
+  }
+
+  #rulesBefore(what: string, address: string, isNeeded: (rule: string) => boolean): void {
     const family = address.includes(':') ? 'IPv6' : 'IPv4';
     for (const line of this.#wanted[family].difference(this.#present[family])) {
-      if (this.#lacksSet(/--match-set (\S+) /.exec(line)?.[1])) continue;
+      if (!isNeeded(line) || this.#lacksSet(/--match-set (\S+) /.exec(line)?.[1])) continue;
       throw new Error(`${what} came before: ${line}`);
     }
   }
@@ -138,7 +165,7 @@ export class Watch {
   /** The set of an entry could not be made large enough. */
   #mayBeFull(line: string): boolean {
     const [, set = ''] = line.split(' ');
-    const entries = this.#wanted.ipset.union(this.#present.ipset);
+    const entries = this.#wanted.ipset.union(this.#before.ipset).union(this.#present.ipset);
     return [...this.#refusedLines].some((refused) => preventsExchange(refused, set, entries));
   }
 
@@ -155,19 +182,27 @@ const SECTION_OF: Readonly<Partial<Record<Tool, Section>>> = {
   'ip6tables-restore': 'IPv6',
 };
 
-/** Sets whose entries come with those that they exempt from, or after all else. */
-const EXEMPTION = /LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
+/** Entries that node ports at several addresses have in common come after all else where one of these stands, even for a new one. */
+const EXEMPTION = /NODE-PORT-LOCAL-(TCP|UDP) /;
 /** Sets whose entries keep somebody out, or tell endpoints who calls. */
 const GUARD = /LOAD-BALANCER-FW |-NO-LOCAL |LOAD-BALANCER-LOCAL |NODE-PORT-LOCAL-/;
+const GUARDING = /--match-set (\S+) .*-j (DROP|KUBE-MARK-MASQ|KUBE-SOURCE-RANGES-FIREWALL|KUBE-LOAD-BALANCER)$/;
+const PORTAL = /^add KUBE-(?:6-)?(?:CLUSTER-IP|EXTERNAL-IP|EXTERNAL-IP-LOCAL|LOAD-BALANCER) /;
+const MASQUERADING = / -j (KUBE-MARK-MASQ|KUBE-LOAD-BALANCER)$/;
 const PROTOCOLS: Readonly<Record<string, string>> = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' };
 
-/** What is wanted and there already. */
+/** What is wanted and there already. What lets clients past the filter to no virtual server does not count: it may go until that comes. */
 function standingOf(present: KernelLines, wanted: KernelLines): KernelLines {
   const common = SECTIONS.map((section) => [section, present[section].intersection(wanted[section])]);
   const lines = Object.fromEntries(common) as KernelLines;
   const servers = serversOf(present.ipvs).intersection(serversOf(wanted.ipvs));
   const served = [...servers].map((server) => `bound ${addressOf(`-A ${server}`)}`);
-  return { ...lines, addresses: lines.addresses.intersection(new Set([...served, `bound ${FOREIGN_ADDRESS}`])) };
+  const portals = new Set([...serversOf(present.ipvs)].map(entryOf));
+  return {
+    ...lines,
+    ipset: new Set([...lines.ipset].filter((line) => !PORTAL.test(line) || portals.has(line.split(' ')[2] ?? ''))),
+    addresses: lines.addresses.intersection(new Set([...served, `bound ${FOREIGN_ADDRESS}`])),
+  };
 }
 
 /** `-t 172.20.1.1:80` for each. */

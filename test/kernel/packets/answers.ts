@@ -1,5 +1,5 @@
 import type { Outcome } from '../../trace/outcome.ts';
-import { HOST_PORT } from './questions.ts';
+import type { GivenPacket } from '../../trace/path.ts';
 
 /** What becomes of a new connection, whichever real server is chosen. */
 export interface Answer {
@@ -11,12 +11,12 @@ export interface Answer {
   readonly isOpen: boolean;
   /** It may reach somebody whose answers do not come back. */
   readonly isInVain: boolean;
-  /** It reaches a socket of the node. */
+  /** It reaches a socket of the node, as no virtual server sends it on. */
   readonly isHost: boolean;
   readonly text: string;
 }
 
-export function answerOf(outcomes: readonly Outcome[]): Answer {
+export function answerOf({ destination: dialled }: GivenPacket, outcomes: readonly Outcome[]): Answer {
   const arrivals = outcomes.filter((outcome) => outcome.kind === 'delivered');
   const isInVain = arrivals.some(({ answered }) => !answered);
   return {
@@ -24,7 +24,7 @@ export function answerOf(outcomes: readonly Outcome[]): Answer {
     isClosed: outcomes.every((outcome) => 'by' in outcome),
     isOpen: arrivals.length > 0,
     isInVain,
-    isHost: arrivals.some(({ port }) => port === HOST_PORT),
+    isHost: arrivals.some(({ destination }) => destination === dialled),
     text: outcomes.map(describe).join(' | '),
   };
 }

@@ -1,4 +1,5 @@
 import type { Family } from '../../../src/net/family.ts';
+import { PROTOCOLS } from '../../../src/net/protocol.ts';
 import { ip } from '../../builders/net.ts';
 import type { NodeDescription } from '../../trace/node.ts';
 import type { GivenPacket } from '../../trace/path.ts';
@@ -9,7 +10,10 @@ import { LINKS } from '../node-under-test.ts';
 /** Addresses of node-a, whose Pods are behind `cni0`. */
 export const NODE_LINKS: Links = { ...LINKS, cni0: ['10.180.0.254/24', 'fd00:180::fe/64'] };
 
-/** The same node as packets meet it: two Pods that may be endpoints, one that never is, and a socket on TCP port 22. */
+/**
+ * The same node as packets meet it: two Pods that may be endpoints, one that never is, and sockets of the node itself: on TCP port 22, and on
+ * all ports that Services have at addresses of theirs.
+ */
 export const NODE: NodeDescription = {
   interfaces: new Map(
     [
@@ -23,7 +27,10 @@ export const NODE: NodeDescription = {
     { address: ip(`fd00:180::${last}`), interface: 'cni0' },
   ]),
   builtIn: {},
-  listeners: [{ protocol: 'TCP', port: 22 }],
+  listeners: [
+    { protocol: 'TCP', port: 22 },
+    ...PROTOCOLS.flatMap((protocol) => [80, 5300].map((port) => ({ protocol, port }))),
+  ],
 };
 
 /** Where a connection begins. */

@@ -43,7 +43,7 @@ async function answers(node: NodeUnderTest, frontend: string): Promise<ReadonlyM
   const state = await readState(node.kernel, 'IPv4');
   const follow = tracer(state, NODE);
   const asked = questionsOf([state]).filter(({ name }) => name.endsWith(` → ${frontend}`));
-  return new Map(asked.map(({ name, packet }) => [name.split(' → ')[0] ?? '', answerOf(follow(packet))]));
+  return new Map(asked.map(({ name, packet }) => [name.split(' → ')[0] ?? '', answerOf(packet, follow(packet))]));
 }
 
 interface Guard {

@@ -108,7 +108,7 @@ function piecesOf({ tool, input = '' }: ToolCall): readonly Piece[] {
     case 'ipset':
       return split(input, /(?<=\n)/, (line) => line.includes('KUBE-6-'));
     default:
-      return split(input, /(?<=\n)/, (line) => /:.*:/.test(line));
+      return split(input, /(?<=\n)/, (line) => /:\S*:/.test(line));
   }
 }
 

@@ -5,7 +5,7 @@ import type { Port } from '../../../src/net/port.ts';
 import { type TracedState, tracer } from '../../trace/path.ts';
 import { readState } from '../../trace/states.ts';
 import type { MemoryKernel } from '../memory-kernel.ts';
-import { type Answer, answerOf, faultOf, IN_VAIN, LET_IN, UNSERVED } from './answers.ts';
+import { type Answer, answerOf, faultOf, IN_VAIN, UNSERVED } from './answers.ts';
 import { NODE } from './ground.ts';
 import type { Piece } from './line-by-line.ts';
 import { concerned, names, type Question, questionsOf } from './questions.ts';
@@ -38,10 +38,9 @@ export class Onlooker {
     const { kernel, refused } = this.#given;
     const follow = tracer(await readState(kernel, family), NODE);
     for (const { name, packet, ends, isDisputed } of concerned(this.#asked[family], text.trimEnd())) {
-      const now = answerOf(follow(packet));
+      const now = answerOf(packet, follow(packet));
       const fault = faultOf(ends, now);
       if (fault === undefined || (EXCUSED.has(fault) && lacks(packet, refused))) continue;
-      if (fault === LET_IN && packet.from === 'process' && lacks(packet, refused)) continue;
       if (fault === UNSERVED && isDisputed && DISPUTED.test(now.text)) continue;
       const all = ends.map((end) => end.text).join('" or "');
       throw new Error(`${name} is ${fault} after\n${text}"${now.text}", and should be "${all}"`);
@@ -60,7 +59,7 @@ function askedOf(ends: Ends): readonly Asked[] {
   const areDifferent = new Set(ends.map(keptOut)).size > 1;
   return questionsOf(ends).map((question) => ({
     ...question,
-    ends: tracers.map((follow) => answerOf(follow(question.packet))),
+    ends: tracers.map((follow) => answerOf(question.packet, follow(question.packet))),
     isDisputed: areDifferent && new Set(ends.map((end) => keepsOut(end, question))).size > 1,
   }));
 }
@@ -83,10 +82,7 @@ function lacks(packet: Question['packet'], refused: ReadonlySet<string>): boolea
   return [...refused].some((line) => line.includes('-IPVS-IPS ') || names(line, packet));
 }
 
-/**
- * What becomes of clients of frontends that lack something. Nobody is let in for that but the node itself: what closes a frontend to it holds
- * as long as the address is bound, which goes before an old virtual server does when the new one is refused.
- */
+/** What becomes of clients of frontends that lack something. Nobody is let in for that. */
 const EXCUSED: ReadonlySet<string> = new Set([UNSERVED, IN_VAIN]);
 
 /** Kept out as in one of the ends, meanwhile. */

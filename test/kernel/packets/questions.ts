@@ -27,7 +27,7 @@ export function questionsOf(states: readonly TracedState[]): readonly Question[]
 }
 
 /** Somebody listens there on the node itself, and no Service has it. */
-export const HOST_PORT = 22;
+const HOST_PORT = 22;
 
 type Target = Pick<GivenPacket, 'protocol' | 'port'> & { readonly destination: IpAddress };
 

@@ -1,0 +1,57 @@
+import type { RuleText } from '../kernel/iptables/state.ts';
+import type { IpvsStep } from '../kernel/ipvs/diff.ts';
+import { type IpvsState, type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
+import type { KernelState, ObservedState } from '../kernel/state.ts';
+import type { IpAddress } from '../net/ip-address.ts';
+import { protocolNumber } from '../net/protocol.ts';
+
+/** The chain of table filter that closes load balancers to the node itself. It knows the node by the address that it dials, if that is bound. */
+const CHAIN = 'KUBE-IPVS-OUT-FILTER';
+
+/** Tells the virtual servers that rules close to the node itself, as long as their address is bound. */
+export function closedToNode(
+  filter: ReadonlyMap<string, readonly RuleText[]>,
+): (server: Pick<VirtualServer, 'address' | 'protocol' | 'port'>) => boolean {
+  let frontends: ReadonlySet<string> | undefined;
+  return ({ address, protocol, port }) => {
+    frontends ??= frontendsOf(filter.get(CHAIN) ?? []);
+    return frontends.has([protocolNumber(protocol), address, port].join(' '));
+  };
+}
+
+/** `6 198.51.100.1 80` for each. */
+function frontendsOf(rules: readonly RuleText[]): ReadonlySet<string> {
+  return new Set(rules.flatMap((rule) => FRONTEND.exec(rule)?.slice(1).join(' ') ?? []));
+}
+
+const FRONTEND = /--vproto (\d+) --vaddr (\S+) --vport (\d+)/;
+
+/** Tells the steps that give real servers to such a one that has stood without its address: they come after that. */
+export function waitsForAddress(
+  { tables, dummy: wanted }: Pick<KernelState, 'tables' | 'dummy'>,
+  { ipvs, dummy }: Pick<ObservedState, 'ipvs' | 'dummy'>,
+): (step: IpvsStep) => boolean {
+  const isClosed = closedToNode(tables.filter.chains);
+  const isUnbound = (address: IpAddress) => wanted.addresses.has(address) && !dummy.addresses.has(address);
+  return (step) =>
+    'real' in step &&
+    ipvs.has(virtualServerKey(step.server)) &&
+    isUnbound(step.server.address) &&
+    isClosed(step.server);
+}
+
+/** Those get no real servers, nor keep any, that are to have an address and do not get it. */
+export function withoutUnboundReals(
+  ipvs: IpvsState,
+  { tables, dummy }: Pick<KernelState, 'tables' | 'dummy'>,
+  addresses: ReadonlySet<IpAddress>,
+): IpvsState {
+  const isClosed = closedToNode(tables.filter.chains);
+  const isUnbound = (address: IpAddress) => dummy.addresses.has(address) && !addresses.has(address);
+  return new Map(
+    [...ipvs].map(([key, server]) => [
+      key,
+      isUnbound(server.address) && isClosed(server) ? { ...server, realServers: [] } : server,
+    ]),
+  );
+}
