@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ipvs, server, setsWith } from '../../test/builders/kernel-states.ts';
+import { ipvs, real, server, setsWith } from '../../test/builders/kernel-states.ts';
 import { ip, port } from '../../test/builders/net.ts';
 import type { SetId } from '../kernel/ipset/definitions.ts';
 import type { SetEntry } from '../kernel/ipset/state.ts';
@@ -7,9 +7,10 @@ import { servedEntries } from './served-entries.ts';
 
 describe('plan/served-entries', () => {
   const node = ip('192.168.0.10');
-  const isServed = servedEntries(
+  const { stands, serves } = servedEntries(
     ipvs(
-      server([], { address: ip('198.51.100.1') }),
+      server([real()], { address: ip('198.51.100.1') }),
+      server([real('10.180.0.2', { weight: 0 })], { address: ip('198.51.100.1'), port: port(81) }),
       server([], { address: node, port: port(30080) }),
       server([], { address: node, port: port(30090), protocol: 'SCTP' }),
     ),
@@ -26,7 +27,14 @@ describe('plan/served-entries', () => {
   for (const [id, entry, expected] of cases) {
     it(`${expected ? 'are' : 'are not'} ${entry} of ${id}`, () => {
       const set = setsWith('IPv4', { [id]: [entry] }).get(`KUBE-${id}`);
-      expect(set && isServed(set, entry as SetEntry)).to.equal(expected);
+      expect(set && stands(set, entry as SetEntry)).to.equal(expected);
     });
   }
+
+  it('serve where a real server takes new clients', () => {
+    const frontends = ['198.51.100.1,tcp:80', '198.51.100.1,tcp:81', '192.168.0.10,tcp:30080'].map(
+      (entry) => entry as SetEntry,
+    );
+    expect(frontends.map(serves)).to.deep.equal([true, false, false]);
+  });
 });

@@ -207,13 +207,36 @@ destroy KUBE-EXCHANGE
     });
   }
 
+  const NONE_STANDS = { stands: () => false, serves: () => false };
+
   it('exempts early where the frontend is told of and not served yet, so that it does not come without', () => {
     const cluster = { 'LOAD-BALANCER': ['203.0.113.9,tcp:80'] };
-    const diff = diffIpsets(setsWith('IPv4', cluster), setsWith('IPv4', local), OWN, new Set(), () => false);
+    const diff = diffIpsets(setsWith('IPv4', cluster), setsWith('IPv4', local), OWN, new Set(), NONE_STANDS);
     expect([diff.early, diff.late].map(renderIpsetSteps)).to.deep.equal([
       lines(['add KUBE-LOAD-BALANCER-LOCAL 203.0.113.9,6:80']),
       '',
     ]);
+  });
+
+  const narrowed = (ranges: readonly string[]) => ({
+    'LOAD-BALANCER-FW': ['203.0.113.9,tcp:80'],
+    'LOAD-BALANCER-SOURCE-CIDR': ranges.map((range) => `203.0.113.9,tcp:80,${range}`),
+  });
+  const deletion = lines(['del KUBE-LOAD-BALANCER-SOURCE-CIDR 203.0.113.9,6:80,10.0.0.0/8']);
+  for (const [when, frontends, early, late] of [
+    ['early where the frontend serves nobody, as it may get servers meanwhile', NONE_STANDS, deletion, ''],
+    ['late where it serves somebody', undefined, '', deletion],
+  ] as const) {
+    it(`takes a range away ${when}`, () => {
+      const [before, after] = [setsWith('IPv4', narrowed(['10.0.0.0/8'])), setsWith('IPv4', narrowed([]))];
+      const diff = diffIpsets(before, after, OWN, new Set(), frontends);
+      expect([diff.early, diff.late].map(renderIpsetSteps)).to.deep.equal([early, late]);
+    });
+  }
+
+  it('keeps the ranges of a frontend that serves nobody as long as it is closed to others', () => {
+    const diff = diffIpsets(setsWith('IPv4', narrowed(['10.0.0.0/8'])), setsWith('IPv4'), OWN, new Set(), NONE_STANDS);
+    expect(renderIpsetSteps(diff.early)).to.equal('');
   });
 
   it('exempts at the same time where the set is made anew', () => {

@@ -19,9 +19,18 @@ export interface IpsetDiff {
   readonly rebuilt: readonly string[];
 }
 
+/** What is known of virtual servers, before the pass. */
+export interface Frontends {
+  /** There is one that the entry is about. */
+  readonly stands: (set: IpSet, entry: SetEntry) => boolean;
+  /** It takes new clients; of one at `ADDRESS,proto:PORT`. */
+  readonly serves: (frontend: SetEntry) => boolean;
+}
+
 /**
  * What leads from `observed` to `desired`: additions early, deletions late. The other way round for entries that spare a frontend the
- * masquerading and neither come nor go with it: while it has servers elsewhere it needs that, as long as it is served at all (`isServed`). A set with other parameters is replaced: made
+ * masquerading and neither come nor go with it: while it has servers elsewhere it needs that, as long as it stands at all. What
+ * opens to some goes early where the frontend takes no clients yet and stays closed to others, for it may get servers before the end. A set with other parameters is replaced: made
  * and filled under another name, one that is not wanted itself, then swapped, so that a packet meets the old one or the new one. What closes comes after all that opens
  * again; in `late` it goes first, as it stands first among the sets. Sets under own names that are not in `desired` are destroyed; all others
  * are not looked at. `fixed`: sets that are not replaced, whatever their size and options; what does not fit into them is for the kernel to say.
@@ -31,7 +40,7 @@ export function diffIpsets(
   desired: IpsetState,
   own: OwnSets,
   fixed: ReadonlySet<string> = NO_NAMES,
-  isServed: (set: IpSet, entry: SetEntry) => boolean = () => true,
+  frontends: Frontends = { stands: () => true, serves: () => true },
 ): IpsetDiff {
   const leftOver = own.standIns.filter((name) => observed.has(name) && !desired.has(name));
   const creates: IpsetStep[] = leftOver.map((name) => ({ kind: 'destroy-set', name }));
@@ -47,16 +56,18 @@ export function diffIpsets(
       const kept = keptEntries(present);
       const from = own.exemptions.get(name) ?? '';
       const [isOld, stays] = [observed.get(from)?.entries, desired.get(from)?.entries];
-      const waits = (entry: SetEntry) => isOld?.has(entry) && isServed(set, entry);
+      const waits = (entry: SetEntry) => isOld?.has(entry) && frontends.stands(set, entry);
+      const ends = (entry: SetEntry) =>
+        stays?.has(entry) || (own.opening.has(name) && isOpenInVain(entry, desired, own, frontends));
       if (!fixed.has(name) && isReplaced(present, set)) {
         const waiting = adds(present.entries, set).filter(({ entry }) => waits(entry));
-        const ending = deletes(kept, set).filter(({ entry }) => stays?.has(entry));
+        const ending = deletes(kept, set).filter(({ entry }) => ends(entry));
         const left = without(kept, ending);
         early.push(...exchange(left, withEntries(set, without(set.entries, waiting)), standIn));
         late.push(...deletes(left, set), ...waiting);
       } else {
         for (const step of adds(kept, set)) (waits(step.entry) ? late : early).push(step);
-        for (const step of deletes(kept, set)) (stays?.has(step.entry) ? early : late).push(step);
+        for (const step of deletes(kept, set)) (ends(step.entry) ? early : late).push(step);
       }
       continue;
     }
@@ -71,6 +82,12 @@ export function diffIpsets(
     if (observed.has(name) && !desired.has(name)) late.push({ kind: 'destroy-set', name });
   }
   return { early: [...creates, ...opening, ...closing], late, rebuilt };
+}
+
+/** `ADDRESS,proto:PORT,SOURCE`: nobody is served there, and it is to be closed to other sources. */
+function isOpenInVain(entry: SetEntry, desired: IpsetState, { closing }: OwnSets, { serves }: Frontends): boolean {
+  const frontend = entry.slice(0, entry.lastIndexOf(',')) as SetEntry;
+  return [...closing].some((name) => desired.get(name)?.entries.has(frontend)) && !serves(frontend);
 }
 
 /** The state after the steps, provided the kernel accepts them all. */
