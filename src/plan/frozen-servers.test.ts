@@ -6,6 +6,7 @@ import { endpoint, servicePort } from '../../test/builders/objects.ts';
 import { setName } from '../kernel/ipset/definitions.ts';
 import { type IpsetState, type SetEntry, withEntries } from '../kernel/ipset/state.ts';
 import { applyTableChanges, diffIptables, emptyTables } from '../kernel/iptables/diff.ts';
+import type { VirtualServerKey } from '../kernel/ipvs/state.ts';
 import { frozenServers, frozenUnseen } from './frozen-servers.ts';
 
 describe('plan/frozen-servers', () => {
@@ -69,8 +70,12 @@ describe('plan/frozen-servers', () => {
   });
 
   describe('where nothing can be read', () => {
-    const unseen = (state: typeof kernel, present: (server: string) => readonly ReturnType<typeof real>[]) => {
-      const isFrozen = frozenUnseen(state);
+    const unseen = (
+      state: typeof kernel,
+      present: (server: string) => readonly ReturnType<typeof real>[],
+      halfMade = new Set<VirtualServerKey>(),
+    ) => {
+      const isFrozen = frozenUnseen(state, halfMade);
       return [...state.ipvs].flatMap(([key, server]) =>
         isFrozen(server, { ...server, realServers: present(key) }) ? [key] : [],
       );
@@ -82,6 +87,12 @@ describe('plan/frozen-servers', () => {
 
     it('are not those with ranges that serve somebody, so that rollouts go on', () => {
       expect(unseen(kernel, () => [real()])).to.deep.equal([]);
+    });
+
+    it('are those without endpoints, and with rules, that a pass has made which did not come to its end', () => {
+      const halfMade = new Set([...kernel.ipvs.keys()].filter((key) => key !== 'TCP 203.0.113.1:80'));
+      expect(unseen(kernel, () => [], halfMade)).to.deep.equal([...halfMade]);
+      expect(unseen(kernel, () => [real()], halfMade)).to.deep.equal([]);
     });
 
     it('are those whose clients would be sent elsewhere against the policy', () => {

@@ -1,6 +1,6 @@
 import { ownSets, type SetType } from '../kernel/ipset/definitions.ts';
 import { addressPortEntry, type IpSet, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
-import type { VirtualServer } from '../kernel/ipvs/state.ts';
+import { type VirtualServer, type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import { lackingRules } from './lacking-rules.ts';
 
@@ -33,15 +33,19 @@ export function frozenServers(
 const NO_RULES: ReturnType<typeof lackingRules> = { sets: new Set(), isAbout: () => false };
 
 /**
- * The same where sets and rules cannot be read. What serves somebody has its masquerading as a rule, and is as closed as it was; but
- * nothing may come to be served whose guard nobody has seen.
+ * The same where sets and rules cannot be read. What stood before has its masquerading as a rule, and what serves somebody is as closed as it
+ * was; but nothing may come to be served whose guard nobody has seen. `halfMade`: what was made by passes that came to no end, be it that of
+ * these very sets and rules.
  */
-export function frozenUnseen(desired: KernelState): IsFrozen {
+export function frozenUnseen(desired: KernelState, halfMade: ReadonlySet<VirtualServerKey>): IsFrozen {
   const { keepLocal, closing } = ownSets(desired.family);
   const keepsLocal = frontendsOf(desired, entriesOf(desired.sets, keepLocal));
   const closes = frontendsOf(desired, entriesOf(desired.sets, closing));
-  const { isAbout } = lackingRules(desired.tables, { nat: new Map(), filter: new Map() });
-  return (server, present) => keepsLocal(server) || (!serves(present) && (closes(server) || isAbout(server)));
+  const rules = lackingRules(desired.tables, { nat: new Map(), filter: new Map() });
+  const needsRule = frontendsOf(desired, entriesOf(desired.sets, rules.sets));
+  const isGuarded = (server: VirtualServer) => closes(server) || rules.isAbout(server);
+  const isHalfMade = (server: VirtualServer) => halfMade.has(virtualServerKey(server)) && needsRule(server);
+  return (server, present) => keepsLocal(server) || (!serves(present) && (isGuarded(server) || isHalfMade(server)));
 }
 
 function serves(present: VirtualServer | undefined): boolean {

@@ -26,6 +26,7 @@ describe('sync/program-family', () => {
         isFresh: true,
         draining: PATIENT,
         closing: { stays: AT_ONCE, begin: () => {} },
+        halfMade: new Set(),
         kernel,
         unreadable: undefined,
       };

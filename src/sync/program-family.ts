@@ -6,6 +6,7 @@ import type { Touched } from '../desired/touched.ts';
 import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
 import type { WantedTables } from '../kernel/iptables/state.ts';
 import type { Draining } from '../kernel/ipvs/diff.ts';
+import { type VirtualServerKey, virtualServerKey } from '../kernel/ipvs/state.ts';
 import type { ObservedState } from '../kernel/state.ts';
 import { succeed } from '../model/result.ts';
 import type { IpAddress } from '../net/ip-address.ts';
@@ -35,6 +36,8 @@ export interface ProgramInputs {
   readonly isFresh: boolean;
   readonly draining: Draining;
   readonly closing: Closing;
+  /** Virtual servers that passes have made, or were about to make, since the last one that came to its end. */
+  readonly halfMade: Set<VirtualServerKey>;
   readonly kernel: KernelPort;
   /** Why not all of the kernel could be read for this pass. */
   readonly unreadable: SyncError | undefined;
@@ -112,13 +115,20 @@ async function tryOnce(inputs: ProgramInputs, attempt: Attempt): Promise<Tried> 
   }
   if (flaws.length > 0) return withoutFlaws(attempt, flaws, plan);
   inputs.closing.begin(plan.closing);
+  for (const key of serversMadeBy(plan)) inputs.halfMade.add(key);
   const ran = await kernel.run([family], plan.parts.map(renderPlanPart));
   if (ran.ok) {
     kernel.settle(plan.after, attempt.scope);
+    inputs.halfMade.clear();
     const { scope, leftOut } = attempt;
     return { applied: true, plan, scope, runs: ran.value, error: undefined, refused: leftOut };
   }
   return afterFailure(inputs, attempt, plan, ran.error);
+}
+
+function serversMadeBy({ parts }: Plan): readonly VirtualServerKey[] {
+  const steps = parts.flatMap((part) => (part.tool === 'ipvs' ? part.steps : []));
+  return steps.flatMap(({ kind, server }) => (kind === 'add-virtual-server' ? [virtualServerKey(server)] : []));
 }
 
 function withoutFlaws(attempt: Attempt, flaws: readonly Flaw[], plan: Plan): Tried {
@@ -173,14 +183,14 @@ function foundAmong(tried: readonly TriedStep[], observed: ObservedState): Found
 
 /** What can be done although the rest cannot; it stays a failure. Where sets or rules cannot be read, virtual servers are. */
 async function doIndependent(inputs: ProgramInputs, attempt: Attempt, failed: Failed): Promise<Programmed> {
-  const { kernel, desired, draining } = inputs;
+  const { kernel, desired, draining, halfMade } = inputs;
   const { family } = desired.kernel;
   const known = kernel.known(family);
   const servers = known.ok ? succeed(known.value.ipvs) : await kernel.readServers(family);
   if (!servers.ok) return failed;
   const standing: Standing = known.ok ? known.value : { ...NOTHING_KNOWN, ipvs: servers.value };
   const reduced = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), standing).desired;
-  const isFrozen = known.ok ? frozenServers(desired.kernel, known.value) : frozenUnseen(desired.kernel);
+  const isFrozen = known.ok ? frozenServers(desired.kernel, known.value) : frozenUnseen(desired.kernel, halfMade);
   const parts = independentParts(reduced, servers.value, isFrozen, draining);
   const ran = await kernel.run([family], parts.map(renderPlanPart));
   if (ran.ok) return { ...failed, runs: ran.value };

@@ -80,6 +80,7 @@ export class Proxier {
       wanted: new DesiredState(options.families[index] ?? 'IPv4', options.settings),
       drains: new Drains((options.draining ?? DEFAULT_DRAINING).limitMs),
       closing: new ClosingAddresses((options.draining ?? DEFAULT_DRAINING).closingMs),
+      halfMade: new Set(),
     }));
   }
 

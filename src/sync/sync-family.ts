@@ -26,6 +26,8 @@ export interface FamilyParts {
   readonly wanted: DesiredState;
   readonly drains: Drains;
   readonly closing: ClosingAddresses;
+  /** What passes have begun to make since the last one that came to its end. */
+  readonly halfMade: Set<VirtualServerKey>;
 }
 
 /** What a pass has worked towards. */
@@ -135,7 +137,7 @@ export async function syncFamily(parts: FamilyParts, inputs: PassInputs): Promis
  * the family is read anew in the same pass, so that no change has to wait for another one.
  */
 async function program(
-  { family, wanted, drains, closing }: FamilyParts,
+  { family, wanted, drains, closing, halfMade }: FamilyParts,
   desired: Desired,
   heldBack: readonly Refused[],
   { settings, kernel, unreadable, everything, refusedBefore, drainsDeleted, nowMs }: PassInputs,
@@ -178,6 +180,7 @@ async function program(
       stays: (address, isCut) => !isOthers(address) && closing.stays(address, isCut, startedMs),
       begin: (addresses) => closing.begin(addresses, startedMs),
     },
+    halfMade,
     kernel,
     unreadable: unreadable ?? (read.ok ? undefined : read.error),
   });

@@ -22,7 +22,7 @@ export interface LoneNode extends SharedLab {
   write(...offers: readonly Offer[]): void;
   remove(...offers: readonly Offer[]): void;
   start(flags?: readonly string[], env?: Readonly<Record<string, string>>): Daemon;
-  /** Resolves when the daemon has said all of it. */
+  /** Resolves when the daemon has said all of it, to the end of each line. */
   said(daemon: Daemon, ...texts: readonly string[]): Promise<void>;
 }
 
@@ -62,7 +62,8 @@ export function useLoneNode(): () => LoneNode {
       },
       said: async (daemon, ...texts) => {
         const all = (log: string) => texts.every((text) => log.includes(text));
-        await waitFor(`${texts.join(', ')} in the log`, () => daemon.log(), all, { timeoutMs: 240_000 });
+        const wholeLines = () => daemon.log().slice(0, daemon.log().lastIndexOf('\n') + 1);
+        await waitFor(`${texts.join(', ')} in the log`, wholeLines, all, { timeoutMs: 240_000 });
       },
     };
   });
