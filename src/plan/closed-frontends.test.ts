@@ -42,7 +42,7 @@ describe('plan/closed-frontends', () => {
 
   it('leaves it without real servers where its address does not come', () => {
     const realsOf = (addresses: readonly IpAddress[], dummy = bound(address)) => {
-      const left = withoutUnboundReals(ipvs(closed, open), { tables, dummy }, new Set(addresses));
+      const left = withoutUnboundReals(ipvs(closed, open), { tables, dummy }, new Set(addresses), () => []);
       return [closed, open].map((each) => left.get(virtualServerKey(each))?.realServers.length);
     };
     expect(realsOf([])).to.deep.equal([0, 1]);

@@ -1,6 +1,12 @@
 import type { RuleText } from '../kernel/iptables/state.ts';
 import type { IpvsStep } from '../kernel/ipvs/diff.ts';
-import { type IpvsState, type VirtualServer, virtualServerKey } from '../kernel/ipvs/state.ts';
+import {
+  type IpvsState,
+  type RealServer,
+  type VirtualServer,
+  type VirtualServerKey,
+  virtualServerKey,
+} from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { protocolNumber } from '../net/protocol.ts';
@@ -40,18 +46,19 @@ export function waitsForAddress(
     isClosed(step.server);
 }
 
-/** Those get no real servers, nor keep any, that are to have an address and do not get it. */
+/** Those get no real servers, nor keep any, that are to have an address and do not get it; `stuckReals`: but what the kernel does not let go of. */
 export function withoutUnboundReals(
   ipvs: IpvsState,
   { tables, dummy }: Pick<KernelState, 'tables' | 'dummy'>,
   addresses: ReadonlySet<IpAddress>,
+  stuckReals: (key: VirtualServerKey) => readonly RealServer[],
 ): IpvsState {
   const isClosed = closedToNode(tables.filter.chains);
   const isUnbound = (address: IpAddress) => dummy.addresses.has(address) && !addresses.has(address);
   return new Map(
     [...ipvs].map(([key, server]) => [
       key,
-      isUnbound(server.address) && isClosed(server) ? { ...server, realServers: [] } : server,
+      isUnbound(server.address) && isClosed(server) ? { ...server, realServers: stuckReals(key) } : server,
     ]),
   );
 }

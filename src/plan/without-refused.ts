@@ -72,7 +72,12 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
     ...desired.dummy,
     addresses: addressesWithout(desired, all, { served, sets, standing: usable, open: new Set(open) }),
   };
-  const left = new Map([...withoutUnboundReals(ipvs, desired, dummy.addresses), ...stuck]);
+  const changesOf = byServer(refused);
+  const stuckReals = (key: VirtualServerKey) => {
+    const present = standing.ipvs.get(key);
+    return (present && stuckServer(present, changesOf.get(key) ?? []))?.realServers ?? [];
+  };
+  const left = new Map([...withoutUnboundReals(ipvs, desired, dummy.addresses, stuckReals), ...stuck]);
   const inVain = servedInVain(desired.ipvs, left, refused);
   return {
     desired: {

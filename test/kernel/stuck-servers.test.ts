@@ -127,6 +127,25 @@ describe('test/kernel/stuck-servers', () => {
     });
   }
 
+  it('sends nobody to an endpoint that does not go of a frontend which is closed to the node and is refused its address', async () => {
+    const node = newNode();
+    const closed = serviceObject('shop/cart', {
+      type: 'LoadBalancer',
+      ports: [{ name: 'p80', protocol: 'UDP', port: 80, nodePort: 30080 }],
+      ingress: [{ ip: '198.51.100.1' }],
+      loadBalancerSourceRanges: ['10.0.0.0/8'],
+    });
+    const objects = [...cart('UDP', [1]).filter(({ kind }) => kind !== 'Service'), closed];
+    const end = refuseLines(node.kernel, (line) => /^(address replace|-d -u) 198\.51\.100\.1/.test(line));
+    node.record(objects);
+    expect((await node.tryPass('full')).errors).to.deep.equal([]);
+    expect(realsOf(node, '-u 198.51.100.1:80')).to.deep.equal(['-r 10.180.0.1:8080 -m -w 0']);
+    end();
+    await node.pass('normal');
+    expect(realsOf(node, '-u 198.51.100.1:80')).to.deep.equal(['-r 10.180.0.1:8080 -m -w 1']);
+    expect(node.bound()).to.include('198.51.100.1');
+  });
+
   it('keeps clients out of what it can neither delete nor change, as long as it stands', async () => {
     const ranges = { ingress: [{ ip: '198.51.100.1' }], loadBalancerSourceRanges: ['10.0.0.0/8'] };
     const [node, ...objects] = cart('UDP', [1]);
