@@ -46,12 +46,11 @@ export function withoutUnboundReals(
   { tables, dummy }: Pick<KernelState, 'tables' | 'dummy'>,
   addresses: ReadonlySet<IpAddress>,
 ): IpvsState {
+  const unbound = dummy.addresses.difference(addresses);
+  if (unbound.size === 0) return ipvs;
   const isClosed = closedToNode(tables.filter.chains);
-  const isUnbound = (address: IpAddress) => dummy.addresses.has(address) && !addresses.has(address);
-  return new Map(
-    [...ipvs].map(([key, server]) => [
-      key,
-      isUnbound(server.address) && isClosed(server) ? { ...server, realServers: [] } : server,
-    ]),
+  const empty = [...ipvs].flatMap(([key, server]) =>
+    unbound.has(server.address) && isClosed(server) ? [[key, { ...server, realServers: [] }] as const] : [],
   );
+  return empty.length === 0 ? ipvs : new Map([...ipvs, ...empty]);
 }

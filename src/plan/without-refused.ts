@@ -72,7 +72,8 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
     ...desired.dummy,
     addresses: addressesWithout(desired, all, { served, sets, standing: usable, open: new Set(open) }),
   };
-  const left = new Map([...withoutUnboundReals(ipvs, desired, dummy.addresses), ...stuck]);
+  const reachable = withoutUnboundReals(ipvs, desired, dummy.addresses);
+  const left = stuck.size === 0 ? reachable : new Map([...reachable, ...stuck]);
   const inVain = servedInVain(desired.ipvs, left, refused);
   return {
     desired: {
