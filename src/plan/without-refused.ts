@@ -15,7 +15,7 @@ import { entriesLacking, refusedSets, withoutLacking, withStandingSets } from '.
 import { servedInVain, withRefusals } from './refusing-rules.ts';
 
 /** What stands, as far as it matters here. */
-export type Standing = Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'>;
+export type Standing = Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'> & Partial<Pick<ObservedState, 'tables'>>;
 
 /** What is wanted for now. */
 export interface Reduced {
@@ -80,7 +80,7 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
       ...desired,
       ipvs: left,
       sets: withStandingSets(shut, refused, lacking, standing.sets),
-      tables: withRefusals(wantedWithoutSets(desired.tables, lacking), inVain, desired.family),
+      tables: withRefusals(wantedWithoutSets(desired.tables, lacking), inVain, desired.family, standing.tables),
       dummy,
     },
     stuck: new Set(stuck.keys()),
