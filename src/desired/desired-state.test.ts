@@ -112,6 +112,51 @@ describe('desired/desired-state', () => {
     expect([touched.servers.size, touched.entries.size, touched.rules]).to.deep.equal([0, 0, false]);
   });
 
+  it('takes rules for others only where a frontend closed to the node comes or goes, or its address, not with its endpoints', () => {
+    const balanced = (name: string, last: number) =>
+      servicePort({
+        name,
+        clusterIP: ip(`172.20.2.${last}`),
+        loadBalancerVIPs: [ip(`198.51.100.${last}`)],
+        loadBalancerSourceRanges: [cidr('10.0.0.0/8')],
+      });
+    const [one, two] = [balanced('shop/one', 1), balanced('shop/two', 2)];
+    const { rules, kernel } = desired.to([
+      [two, endpoints],
+      [one, endpoints],
+    ]);
+    expect(rules.closedToNode).to.deep.equal(
+      ['198.51.100.1', '198.51.100.2'].map((address) => ({ address, protocol: 'TCP', port: 80 })),
+    );
+    desired.state.settled();
+    const { touched } = desired.state;
+    const fewer = desired.to([
+      [two, []],
+      [one, endpoints],
+    ]);
+    expect([fewer.rules === rules, fewer.kernel.tables === kernel.tables, touched.rules]).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    const ownView = nodeView({
+      interfaces: { eth0: ['192.168.0.10/24', '198.51.100.2/24'] },
+      addresses: [ip('192.168.0.10')],
+    });
+    const ports: PortsWithEndpoints = [
+      [two, []],
+      [one, endpoints],
+    ];
+    desired.to(ports, ownView);
+    desired.state.settled();
+    desired.to(ports);
+    expect([[...touched.addresses], touched.rules]).to.deep.equal([['198.51.100.2'], true]);
+    desired.to([[one, endpoints]]);
+    expect(desired.to([[one, endpoints]]).rules.closedToNode.map(({ address }) => address)).to.deep.equal([
+      '198.51.100.1',
+    ]);
+  });
+
   it('comes to the same whatever the way, and has touched all that differs on it', () => {
     const pool = ['shop/a', 'shop/b', 'shop/c', 'bank/a'].flatMap((name, index) =>
       [0, 1].map((variant) =>

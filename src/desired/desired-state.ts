@@ -46,7 +46,8 @@ export class DesiredState {
   #rules: RuleInputs | undefined;
   #tables: WantedTables | undefined;
   #current: Desired | undefined;
-  #closedList: readonly ClosedFrontend[] = [];
+  /** Of {@link DesiredState.#closed}, in the order of the rules; `undefined` when it has to be made anew. */
+  #closedList: readonly ClosedFrontend[] | undefined;
 
   constructor(family: Family, settings: ProxySettings) {
     this.#family = family;
@@ -148,7 +149,9 @@ export class DesiredState {
     for (const front of after) this.#add(front);
     for (const front of before) this.#remove(front);
     const closed = after.find(({ closedToNode }) => closedToNode)?.server;
-    if (closed || this.#closed.has(key)) this.#closedList = this.#close(key, closed);
+    this.#close(key, closed);
+    // What closes it holds no longer than the address is bound: whoever orders the steps has to know of both.
+    if (closed && this.#touches.addresses.has(closed.address)) this.#touches.rules = true;
   }
 
   #add({ entries, bind, server: { address } }: FrontPart): void {
@@ -165,14 +168,17 @@ export class DesiredState {
     if (this.#bound.remove(address)) this.#touches.addresses.add(address);
   }
 
-  #close(key: VirtualServerKey, frontend: ClosedFrontend | undefined): readonly ClosedFrontend[] {
-    if (frontend) this.#closed.set(key, frontend);
+  /** The list is made once for all that change in an update, and only when one comes or goes. */
+  #close(key: VirtualServerKey, server: VirtualServer | undefined): void {
+    if (this.#closed.has(key) === (server !== undefined)) return;
+    if (server) this.#closed.set(key, { address: server.address, protocol: server.protocol, port: server.port });
     else this.#closed.delete(key);
-    return [...this.#closed.values()].sort(byFrontend);
+    this.#closedList = undefined;
   }
 
   #takeRules(node: NodeInputs): { readonly rules: RuleInputs; readonly tables: WantedTables } {
     const { behaviour, masqueradeBit, masqueradeAll, randomFully } = this.#settings;
+    this.#closedList ??= [...this.#closed.values()].sort(byFrontend);
     const fresh: RuleInputs = {
       family: this.#family,
       behaviour,

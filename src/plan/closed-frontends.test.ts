@@ -48,5 +48,7 @@ describe('plan/closed-frontends', () => {
     expect(realsOf([])).to.deep.equal([0, 1]);
     expect(realsOf([address])).to.deep.equal([1, 1]);
     expect(realsOf([], bound()), 'of the node').to.deep.equal([1, 1]);
+    const all = ipvs(closed, open);
+    expect(withoutUnboundReals(all, { tables, dummy: bound(address) }, new Set([address])), 'no copy').to.equal(all);
   });
 });

@@ -12,17 +12,30 @@ import type { IpAddress } from '../net/ip-address.ts';
 import { protocolNumber } from '../net/protocol.ts';
 
 /** The chain of table filter that closes load balancers to the node itself. It knows the node by the address that it dials, if that is bound. */
-const CHAIN = 'KUBE-IPVS-OUT-FILTER';
+export const CLOSING = 'KUBE-IPVS-OUT-FILTER';
 
 /** Tells the virtual servers that rules close to the node itself, as long as their address is bound. */
 export function closedToNode(
   filter: ReadonlyMap<string, readonly RuleText[]>,
 ): (server: Pick<VirtualServer, 'address' | 'protocol' | 'port'>) => boolean {
   let frontends: ReadonlySet<string> | undefined;
-  return ({ address, protocol, port }) => {
-    frontends ??= frontendsOf(filter.get(CHAIN) ?? []);
-    return frontends.has([protocolNumber(protocol), address, port].join(' '));
+  return (server) => {
+    frontends ??= frontendsOf(filter.get(CLOSING) ?? []);
+    return frontends.has(keyOf(server));
   };
+}
+
+function keyOf({ address, protocol, port }: Pick<VirtualServer, 'address' | 'protocol' | 'port'>): string {
+  return [protocolNumber(protocol), address, port].join(' ');
+}
+
+/** The rules that close one of these to the node itself. */
+export function rulesClosing(
+  filter: ReadonlyMap<string, readonly RuleText[]> = new Map(),
+  servers: readonly VirtualServer[],
+): readonly RuleText[] {
+  const keys = new Set(servers.map(keyOf));
+  return filter.get(CLOSING)?.filter((rule) => [...frontendsOf([rule])].some((key) => keys.has(key))) ?? [];
 }
 
 /** `6 198.51.100.1 80` for each. */
@@ -53,12 +66,13 @@ export function withoutUnboundReals(
   addresses: ReadonlySet<IpAddress>,
   stuckReals: (key: VirtualServerKey) => readonly RealServer[],
 ): IpvsState {
+  const unbound = dummy.addresses.difference(addresses);
+  if (unbound.size === 0) return ipvs;
   const isClosed = closedToNode(tables.filter.chains);
-  const isUnbound = (address: IpAddress) => dummy.addresses.has(address) && !addresses.has(address);
-  return new Map(
-    [...ipvs].map(([key, server]) => [
-      key,
-      isUnbound(server.address) && isClosed(server) ? { ...server, realServers: stuckReals(key) } : server,
-    ]),
+  const empty = [...ipvs].flatMap(([key, server]) =>
+    unbound.has(server.address) && isClosed(server)
+      ? [[key, { ...server, realServers: stuckReals(key) }] as const]
+      : [],
   );
+  return empty.length === 0 ? ipvs : new Map([...ipvs, ...empty]);
 }

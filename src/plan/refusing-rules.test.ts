@@ -44,21 +44,35 @@ describe('plan/refusing-rules', () => {
     const at = { address: ip('192.168.0.10'), port: port(30080) };
     const servers = [server([], at), server([], { ...at, protocol: 'UDP' }), server([], { ...at, protocol: 'SCTP' })];
     const match = (protocol: string) => `-p ${protocol} -m conntrack --ctstate NEW --ctorigdstport 30080 -j REJECT`;
-    expect(refusing(tables, servers, 'IPv4')).to.deep.equal([
+    expect(refusing(tables, servers, 'IPv4', undefined)).to.deep.equal([
       `-d 192.168.0.10/32 ${match('sctp')} --reject-with icmp-port-unreachable`,
       `-d 192.168.0.10/32 ${match('tcp')} --reject-with tcp-reset`,
       `-d 192.168.0.10/32 ${match('udp')} --reject-with icmp-port-unreachable`,
       '-j RETURN',
     ]);
-    expect(refusing(tables, [server([], { ...at, address: ip('fd00::10') })], 'IPv6')).to.deep.equal([
+    expect(refusing(tables, [server([], { ...at, address: ip('fd00::10') })], 'IPv6', undefined)).to.deep.equal([
       `-d fd00::10/128 ${match('tcp')} --reject-with tcp-reset`,
       '-j RETURN',
     ]);
   });
 
+  it('keeps what closes them to the node itself, and nothing that closes others', () => {
+    const closing = (address: string) => `-s ${address}/32 -m ipvs --vproto 6 --vaddr ${address} --vport 80 -j DROP`;
+    const [stuck, other] = [server([], { address: ip('198.51.100.1') }), closing('198.51.100.2')];
+    const present = { nat: new Map(), filter: new Map([['KUBE-IPVS-OUT-FILTER', [closing(stuck.address), other]]]) };
+    const wanting = (...rules: readonly string[]): WantedTables => {
+      const chains = new Map([...tables.filter.chains, ['KUBE-IPVS-OUT-FILTER', rules] as const]);
+      return { ...tables, filter: { ...NO_TABLE, chains } };
+    };
+    const left = (wanted: WantedTables) =>
+      withRefusals(wanted, [stuck], 'IPv4', present).filter.chains.get('KUBE-IPVS-OUT-FILTER');
+    expect(left(wanting())).to.deep.equal([closing(stuck.address)]);
+    expect(left(wanting(closing(stuck.address)))).to.deep.equal([closing(stuck.address)]);
+  });
+
   it('wants the same rules where there is nobody to refuse', () => {
-    expect(withRefusals(tables, [], 'IPv4')).to.equal(tables);
+    expect(withRefusals(tables, [], 'IPv4', undefined)).to.equal(tables);
     const without = { nat: NO_TABLE, filter: NO_TABLE };
-    expect(withRefusals(without, [server()], 'IPv4')).to.equal(without);
+    expect(withRefusals(without, [server()], 'IPv4', undefined)).to.equal(without);
   });
 });

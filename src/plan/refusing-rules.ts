@@ -1,7 +1,8 @@
 import { renderRule } from '../kernel/iptables/rule.ts';
-import type { RuleText, WantedTables } from '../kernel/iptables/state.ts';
+import type { ReadTables, RuleText, WantedTables } from '../kernel/iptables/state.ts';
 import { type IpvsState, type RealServer, realServerKey, type VirtualServer } from '../kernel/ipvs/state.ts';
 import type { Family } from '../net/family.ts';
+import { CLOSING, rulesClosing } from './closed-frontends.ts';
 import type { Refused } from './refused.ts';
 import { byServer } from './refused-servers.ts';
 
@@ -28,13 +29,21 @@ function serving(server: VirtualServer | undefined): readonly RealServer[] {
 
 /**
  * Wants rules that refuse new connections to these, before IPVS sees them and whatever set has an entry for them. The port is that of
- * connection tracking, which needs no module for each protocol. The node's own processes reach IPVS without meeting them.
+ * connection tracking, which needs no module for each protocol. The node's own processes reach IPVS without meeting them; what closes one
+ * to these, as it stands, stays.
  */
-export function withRefusals(tables: WantedTables, servers: readonly VirtualServer[], family: Family): WantedTables {
+export function withRefusals(
+  tables: WantedTables,
+  servers: readonly VirtualServer[],
+  family: Family,
+  standing: ReadTables | undefined,
+): WantedTables {
   const rules = tables.filter.chains.get(ACCESS);
   if (servers.length === 0 || !rules) return tables;
   const refusing = servers.map((server) => refusal(server, family)).sort();
-  const chains = new Map(tables.filter.chains).set(ACCESS, [...refusing, ...rules]);
+  const closing = tables.filter.chains.get(CLOSING) ?? [];
+  const left = rulesClosing(standing?.filter, servers).filter((rule) => !closing.includes(rule));
+  const chains = new Map(tables.filter.chains).set(ACCESS, [...refusing, ...rules]).set(CLOSING, [...left, ...closing]);
   return { ...tables, filter: { ...tables.filter, chains } };
 }
 

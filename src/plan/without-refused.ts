@@ -15,7 +15,7 @@ import { entriesLacking, refusedSets, withoutLacking, withStandingSets } from '.
 import { servedInVain, withRefusals } from './refusing-rules.ts';
 
 /** What stands, as far as it matters here. */
-export type Standing = Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'>;
+export type Standing = Pick<ObservedState, 'ipvs' | 'sets' | 'dummy'> & Partial<Pick<ObservedState, 'tables'>>;
 
 /** What is wanted for now. */
 export interface Reduced {
@@ -77,14 +77,15 @@ export function withoutRefused(desired: KernelState, refused: readonly Refused[]
     const present = standing.ipvs.get(key);
     return (present && stuckServer(present, changesOf.get(key) ?? []))?.realServers ?? [];
   };
-  const left = new Map([...withoutUnboundReals(ipvs, desired, dummy.addresses, stuckReals), ...stuck]);
+  const reachable = withoutUnboundReals(ipvs, desired, dummy.addresses, stuckReals);
+  const left = stuck.size === 0 ? reachable : new Map([...reachable, ...stuck]);
   const inVain = servedInVain(desired.ipvs, left, refused);
   return {
     desired: {
       ...desired,
       ipvs: left,
       sets: withStandingSets(shut, refused, lacking, standing.sets),
-      tables: withRefusals(wantedWithoutSets(desired.tables, lacking), inVain, desired.family),
+      tables: withRefusals(wantedWithoutSets(desired.tables, lacking), inVain, desired.family, standing.tables),
       dummy,
     },
     stuck: new Set(stuck.keys()),

@@ -237,7 +237,7 @@ function planFamily(inputs: ProgramInputs, observed: ObservedState, attempt: Att
     ...left
   } = withoutRefused(desired.kernel, allLeftOut(inputs, attempt), observed);
   const usable = wantedWithoutSets(meanwhileTables(inputs, observed), lackingSets);
-  const meanwhile = withRefusals(usable, servedInVain, observed.family);
+  const meanwhile = withRefusals(usable, servedInVain, observed.family, observed.tables);
   return planSync(reduced, observed, ownership, { ...options, meanwhile, ...left });
 }
 

@@ -28,12 +28,18 @@ export interface Refusal {
 
 export interface PacketWalkSketch {
   readonly settings: ProxySettings;
+  /** How long addresses of deleted Services refuse. */
+  readonly closingMs: number;
   readonly steps: readonly PacketStep[];
 }
 
 export function anyPacketWalk(behaviours: readonly Behaviour[]): fc.Arbitrary<PacketWalkSketch> {
   const steps = fc.array(anyPacketStep(behaviours), { minLength: 2, maxLength: 3 });
-  return fc.record({ settings: fc.constantFrom(...behaviours).chain(anySettings), steps });
+  return fc.record({
+    settings: fc.constantFrom(...behaviours).chain(anySettings),
+    closingMs: fc.constantFrom(0, 30_000),
+    steps,
+  });
 }
 
 function anyPacketStep(behaviours: readonly Behaviour[]): fc.Arbitrary<PacketStep> {

@@ -1,11 +1,11 @@
-import type { ProxySettings } from '../../../src/desired/settings.ts';
 import type { Family } from '../../../src/net/family.ts';
+import { DEFAULT_DRAINING } from '../../../src/sync/proxier.ts';
 import { readState } from '../../trace/states.ts';
 import type { ObjectJson } from '../cluster-objects.ts';
 import { programFromScratch } from '../kernel-text.ts';
 import { memoryKernel } from '../memory-kernel.ts';
 import { NodeUnderTest } from '../node-under-test.ts';
-import { type PacketStep, refusing } from './any-walk.ts';
+import { type PacketStep, type PacketWalkSketch, refusing } from './any-walk.ts';
 import { NODE_LINKS } from './ground.ts';
 import { LineByLine, type Looks } from './line-by-line.ts';
 import { type Ends, Onlooker } from './onlooker.ts';
@@ -19,8 +19,9 @@ export class PacketWalk {
   readonly #node: NodeUnderTest;
   readonly #tools: LineByLine;
 
-  constructor(settings: ProxySettings) {
-    this.#node = new NodeUnderTest({ settings, links: NODE_LINKS });
+  constructor({ settings, closingMs }: Pick<PacketWalkSketch, 'settings' | 'closingMs'>) {
+    const draining = { ...DEFAULT_DRAINING, closingMs };
+    this.#node = new NodeUnderTest({ settings, draining, links: NODE_LINKS });
     this.#tools = new LineByLine(this.#node.kernel);
   }
 

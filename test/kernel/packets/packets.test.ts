@@ -51,8 +51,8 @@ describe('test/kernel/packets', () => {
   for (const { name, behaviours, walks, troubles, play } of kinds) {
     it(`serves, keeps out and answers at every line as before or as after ${name}, FC_SEED=${SEED}`, async () => {
       const seen = { moments: 0, troubles: 0 };
-      const property = fc.asyncProperty(anyPacketWalk(behaviours), async ({ settings, steps }) => {
-        const walk = new PacketWalk(settings);
+      const property = fc.asyncProperty(anyPacketWalk(behaviours), async ({ steps, ...start }) => {
+        const walk = new PacketWalk(start);
         for (const [index, step] of steps.entries()) {
           try {
             await play(walk, step);
