@@ -7,7 +7,7 @@ import type { IpvsState, VirtualServer } from '../kernel/ipvs/state.ts';
 import type { KernelState } from '../kernel/state.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { closedToNode } from './closed-frontends.ts';
-import { frontendOf } from './without-refused.ts';
+import { frontendOf } from './entry-frontend.ts';
 
 /**
  * Tells the steps that make virtual servers at addresses that are `bound` already. They come empty, and so refuse everybody, before the

@@ -3,7 +3,7 @@ import type { IpsetStep } from '../kernel/ipset/diff.ts';
 import { addressPortEntry } from '../kernel/ipset/state.ts';
 import type { VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
-import { frontendOf } from './without-refused.ts';
+import { frontendOf } from './entry-frontend.ts';
 
 /** Which entries of source ranges change at another time than others do. */
 export interface RangeTurns {

@@ -1,15 +1,16 @@
 import { ownSets, setName } from '../kernel/ipset/definitions.ts';
-import { addressEntry, addressPortEntry, type IpSet, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
+import { addressEntry, type IpsetState, type SetEntry } from '../kernel/ipset/state.ts';
 import { wantedWithoutSets } from '../kernel/iptables/diff.ts';
 import { realOfKey } from '../kernel/ipvs/real-servers.ts';
-import type { IpvsState, RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
+import type { RealServerKey, VirtualServer, VirtualServerKey } from '../kernel/ipvs/state.ts';
 import type { KernelState, ObservedState } from '../kernel/state.ts';
-import type { Family } from '../net/family.ts';
 import type { IpAddress } from '../net/ip-address.ts';
 import { withoutUnboundReals } from './closed-frontends.ts';
+import { addressOf, frontendOf } from './entry-frontend.ts';
 import { frontendsOf, frozenServers, missing } from './frozen-servers.ts';
 import { ledgerEntries } from './ownership.ts';
 import type { Refused } from './refused.ts';
+import { stuckPortals, withoutPortals } from './refused-portals.ts';
 import { byServer, leftAsItIs, stuckServer, withoutReals } from './refused-servers.ts';
 import { entriesLacking, refusedSets, withoutLacking, withStandingSets } from './refused-sets.ts';
 import { servedInVain, withRefusals } from './refusing-rules.ts';
@@ -115,33 +116,6 @@ function stuckServers(
       stuck.set(key, { ...present, realServers: [] });
   }
   return stuck;
-}
-
-/** Entries that let clients past the filter, and that do not go. */
-function stuckPortals(sets: IpsetState, refused: readonly Refused[], family: Family): ReadonlySet<SetEntry> {
-  const { portals } = ownSets(family);
-  const entries = refused.flatMap((each) =>
-    each.kind === 'set-entry' && each.change && portals.has(each.set) && sets.get(each.set)?.entries.has(each.entry)
-      ? [each.entry]
-      : [],
-  );
-  return new Set(entries);
-}
-
-/** Nobody is let in to a virtual server that is left out. `stuck`: entries that do not go. */
-function withoutPortals(
-  sets: IpsetState,
-  desired: KernelState,
-  { ipvs, stuck }: { readonly ipvs: IpvsState; readonly stuck: ReadonlySet<SetEntry> },
-): IpsetState {
-  const { portals } = ownSets(desired.family);
-  const leftOut = [...desired.ipvs].flatMap(([key, { address, protocol, port }]) =>
-    ipvs.has(key) ? [] : [addressPortEntry(address, protocol, port)],
-  );
-  if (leftOut.length === 0) return sets;
-  const entries = new Set(leftOut).difference(stuck);
-  const shut = (set: IpSet) => (portals.has(set.name) ? { ...set, entries: set.entries.difference(entries) } : set);
-  return new Map([...sets].map(([name, set]) => [name, shut(set)]));
 }
 
 function setsWithout(desired: KernelState, refused: readonly Refused[], standing: Standing): IpsetState {
@@ -266,16 +240,4 @@ function refusedGuards(desired: KernelState, refused: readonly Refused[], { sets
 
 function guardOf({ family }: Pick<KernelState, 'family'>): string {
   return setName('IPVS-IPS', family);
-}
-
-function addressOf(entry: SetEntry): IpAddress {
-  return entry.slice(0, entry.indexOf(',')) as IpAddress;
-}
-
-/** `172.20.1.1,tcp:80`, whatever comes after it → `TCP 172.20.1.1:80`; `undefined` for entries of other kinds. */
-export function frontendOf(entry: SetEntry): VirtualServerKey | undefined {
-  const [, address = '', protocol = '', port] = /^([^,]+),(tcp|udp|sctp):(\d+)/.exec(entry) ?? [];
-  if (port === undefined) return undefined;
-  const host = address.includes(':') ? `[${address}]` : address;
-  return `${protocol.toUpperCase()} ${host}:${port}` as VirtualServerKey;
 }

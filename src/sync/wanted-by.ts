@@ -6,8 +6,8 @@ import { addressEntry, type SetEntry } from '../kernel/ipset/state.ts';
 import { realOfKey } from '../kernel/ipvs/real-servers.ts';
 import type { ServiceName } from '../model/names.ts';
 import type { Protocol } from '../net/protocol.ts';
+import { frontendOf } from '../plan/entry-frontend.ts';
 import type { Refused } from '../plan/refused.ts';
-import { frontendOf } from '../plan/without-refused.ts';
 
 /**
  * Gives the Services that a thing concerns, as long as `desired` stays as it is: those that want it, of which an address and an entry may
