@@ -23,7 +23,8 @@ function sameRecords(a: object, b: object): boolean {
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
   let surplus = 0;
   for (const key in left) {
-    if (!same(left[key], right[key]) || !Object.hasOwn(right, key)) return false;
+    const other = right[key];
+    if (!same(left[key], other) || (other === undefined && !Object.hasOwn(right, key))) return false;
     surplus -= 1;
   }
   for (const _ in right) surplus += 1;

@@ -72,7 +72,7 @@ function toEndpoint(endpoint: SliceEndpoint, port: Port, nodeName: string): Endp
 }
 
 /** In the order of `ADDRESS:PORT` as text, which is made only where the addresses alone do not tell. */
-function byAddressAndPort(a: Endpoint, b: Endpoint): number {
+export function byAddressAndPort(a: Endpoint, b: Endpoint): number {
   if (a.address === b.address && a.port === b.port) return 0;
   if (a.address === b.address || isBeginning(a.address, b.address)) return endpointKey(a) < endpointKey(b) ? -1 : 1;
   return a.address < b.address ? -1 : 1;
