@@ -20,12 +20,13 @@ export function closedToNode(
 ): (server: Pick<VirtualServer, 'address' | 'protocol' | 'port'>) => boolean {
   let frontends: ReadonlySet<string> | undefined;
   return (server) => {
-    frontends ??= frontendsOf(filter.get(CLOSING) ?? []);
-    return frontends.has(keyOf(server));
+    frontends ??= frontendsNamedIn(filter.get(CLOSING) ?? []);
+    return frontends.has(keyInRules(server));
   };
 }
 
-function keyOf({ address, protocol, port }: Pick<VirtualServer, 'address' | 'protocol' | 'port'>): string {
+/** `6 198.51.100.1 80`, as rules name it. */
+export function keyInRules({ address, protocol, port }: Pick<VirtualServer, 'address' | 'protocol' | 'port'>): string {
   return [protocolNumber(protocol), address, port].join(' ');
 }
 
@@ -34,12 +35,12 @@ export function rulesClosing(
   filter: ReadonlyMap<string, readonly RuleText[]> = new Map(),
   servers: readonly VirtualServer[],
 ): readonly RuleText[] {
-  const keys = new Set(servers.map(keyOf));
-  return filter.get(CLOSING)?.filter((rule) => [...frontendsOf([rule])].some((key) => keys.has(key))) ?? [];
+  const keys = new Set(servers.map(keyInRules));
+  return filter.get(CLOSING)?.filter((rule) => [...frontendsNamedIn([rule])].some((key) => keys.has(key))) ?? [];
 }
 
-/** `6 198.51.100.1 80` for each. */
-function frontendsOf(rules: readonly RuleText[]): ReadonlySet<string> {
+/** Which frontends rules name, as {@link keyInRules}. */
+export function frontendsNamedIn(rules: readonly RuleText[]): ReadonlySet<string> {
   return new Set(rules.flatMap((rule) => FRONTEND.exec(rule)?.slice(1).join(' ') ?? []));
 }
 

@@ -1,6 +1,6 @@
 import { type ReadTables, type RuleText, TABLES, type WantedTables } from '../kernel/iptables/state.ts';
 import type { VirtualServer } from '../kernel/ipvs/state.ts';
-import { protocolNumber } from '../net/protocol.ts';
+import { frontendsNamedIn, keyInRules } from './closed-frontends.ts';
 
 /** Whom it concerns that rules lack. */
 export interface LackingRules {
@@ -23,10 +23,10 @@ export function lackingRules(wanted: WantedTables, present: ReadTables): Lacking
       rules.filter((rule) => GUARD.test(rule) && !(isEntered && stands(rule, standing.get(chain) ?? []))),
     );
   });
-  const frontends = new Set(lacking.map((rule) => FRONTEND.exec(rule)?.slice(1).join(' ')));
+  const frontends = frontendsNamedIn(lacking);
   return {
     sets: new Set(lacking.flatMap((rule) => setOf(rule) ?? [])),
-    isAbout: ({ address, protocol, port }) => frontends.has([protocolNumber(protocol), address, port].join(' ')),
+    isAbout: (server) => frontends.has(keyInRules(server)),
   };
 }
 
@@ -35,7 +35,6 @@ const GUARD = /(--match-set|--vaddr) .* -j (DROP|KUBE-MARK-MASQ|KUBE-SOURCE-RANG
 const MASQUERADING = / -j (KUBE-MARK-MASQ|KUBE-LOAD-BALANCER)$/;
 /** The node calls from the frontend, so that without a detector only its own connections are masqueraded. */
 const OF_NODE_ONLY = /--match-set \S+ src,dst /;
-const FRONTEND = /--vproto (\d+) --vaddr (\S+) --vport (\d+)/;
 
 function stands(rule: RuleText, present: readonly RuleText[]): boolean {
   if (present.includes(rule)) return true;
