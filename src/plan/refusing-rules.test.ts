@@ -68,6 +68,9 @@ describe('plan/refusing-rules', () => {
       withRefusals(wanted, [stuck], 'IPv4', present).filter.chains.get('KUBE-IPVS-OUT-FILTER');
     expect(left(wanting())).to.deep.equal([closing(stuck.address)]);
     expect(left(wanting(closing(stuck.address)))).to.deep.equal([closing(stuck.address)]);
+    expect([...withRefusals(tables, [stuck], 'IPv4', undefined).filter.chains.keys()]).to.deep.equal([
+      ...tables.filter.chains.keys(),
+    ]);
   });
 
   it('wants the same rules where there is nobody to refuse', () => {

@@ -43,7 +43,8 @@ export function withRefusals(
   const refusing = servers.map((server) => refusal(server, family)).sort();
   const closing = tables.filter.chains.get(CLOSING) ?? [];
   const left = rulesClosing(standing?.filter, servers).filter((rule) => !closing.includes(rule));
-  const chains = new Map(tables.filter.chains).set(ACCESS, [...refusing, ...rules]).set(CLOSING, [...left, ...closing]);
+  const chains = new Map(tables.filter.chains).set(ACCESS, [...refusing, ...rules]);
+  if (left.length > 0) chains.set(CLOSING, [...left, ...closing]);
   return { ...tables, filter: { ...tables.filter, chains } };
 }
 
